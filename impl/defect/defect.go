@@ -1,0 +1,84 @@
+// Package defect names the bugs that can be switched on, by name, through a
+// replica's configuration. Each one is a rule left out, read at exactly one
+// place in the code; off, it costs one test of a bit. A check that does not
+// catch the defect made for it is itself defective.
+package defect
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Set is a set of defects; the zero value has none.
+type Set uint32
+
+// The defects. The comment of each says which rule is left out.
+const (
+	// LocalBoundary: the boundary of a purge is the highest op that this
+	// replica's journal holds, not the op number of the purge itself.
+	LocalBoundary Set = 1 << iota
+	// DuplicatePurgeWipes: a purge of a generation already applied wipes again.
+	DuplicatePurgeWipes
+	// MarkerNoDirSync: the marker is renamed into place, its directory not synced.
+	MarkerNoDirSync
+	// BookmarkGenerationIgnored: at boot bookmarks of older generations are loaded.
+	BookmarkGenerationIgnored
+	// ReplayBelowBoundary: a complete marker does not stop ops at or below its
+	// boundary from being materialized again.
+	ReplayBelowBoundary
+	// SessionsLostAtPurge: a purge forgets the session table.
+	SessionsLostAtPurge
+	// StaleAutoCommit: the bookmark that an auto-commit poll raises is computed
+	// when the poll is proposed and stored whatever generation it meets.
+	StaleAutoCommit
+	// ApplyPastPurge: ops after the purge are materialized before it is complete.
+	ApplyPastPurge
+	// AckBeforeSync: a follower acknowledges entries before they are synced.
+	AckBeforeSync
+	// VoteBeforeSync: a vote is sent before term and vote are synced.
+	VoteBeforeSync
+	// StaleRead: a leader answers reads before an entry of its own term is applied.
+	StaleRead
+	// OffsetAtProposal: the offset of an append is assigned when it is proposed.
+	OffsetAtProposal
+)
+
+var names = map[string]Set{
+	"local-boundary":              LocalBoundary,
+	"duplicate-purge-wipes":       DuplicatePurgeWipes,
+	"marker-no-dirsync":           MarkerNoDirSync,
+	"bookmark-generation-ignored": BookmarkGenerationIgnored,
+	"replay-below-boundary":       ReplayBelowBoundary,
+	"sessions-lost-at-purge":      SessionsLostAtPurge,
+	"stale-auto-commit":           StaleAutoCommit,
+	"apply-past-purge":            ApplyPastPurge,
+	"ack-before-sync":             AckBeforeSync,
+	"vote-before-sync":            VoteBeforeSync,
+	"stale-read":                  StaleRead,
+	"offset-at-proposal":          OffsetAtProposal,
+}
+
+// Names lists the defects, sorted.
+func Names() []string {
+	var out []string
+	for n := range names {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Parse reads one name; the empty string is the empty set.
+func Parse(name string) (Set, error) {
+	if name == "" {
+		return 0, nil
+	}
+	if d, ok := names[name]; ok {
+		return d, nil
+	}
+	return 0, fmt.Errorf("defect %q: want one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Has tells whether all of d are in s.
+func (s Set) Has(d Set) bool { return s&d == d }

@@ -1,0 +1,36 @@
+// Package observe carries what a replica did to whoever watches: traces, the
+// named invariants, the report. Observers only read; they draw no randomness
+// and change nothing, so a run with and without them is the same run.
+package observe
+
+import "purgelab/model/op"
+
+// Action names one step of a replica. The names are those of the actions of
+// spec/Ordered.tla; docs/traces.md holds the table action, fields, code place.
+type Action string
+
+// Event is one step of one replica. Unused fields are zero. All integers stay
+// below 2^31, as TLC's do.
+type Event struct {
+	Time      int64        `json:"t"`         // simulated milliseconds
+	Replica   int          `json:"replica"`   // 1-based
+	Partition op.Partition `json:"partition"` // 0-based
+	Action    Action       `json:"action"`
+
+	Op         op.Number     `json:"op,omitempty"`   // the op concerned
+	Term       uint64        `json:"term,omitempty"` // its term
+	Kind       string        `json:"kind,omitempty"` // append, store, delete, advance, purge, other
+	Generation op.Generation `json:"gen,omitempty"`  // of the era after the step, or of the purge
+	Key        string        `json:"key,omitempty"`
+	Offset     op.Offset     `json:"offset"` // bookmark value, cutoff, or base offset
+	Count      int           `json:"count,omitempty"`
+
+	// State of the replica after the step.
+	Applied op.Number `json:"applied"`
+	Start   op.Offset `json:"start"`
+	End     op.Offset `json:"end"`
+}
+
+// Sink receives events in the order of the steps. A nil Sink is allowed
+// everywhere and costs one comparison.
+type Sink interface{ Observe(Event) }
