@@ -238,41 +238,41 @@ func ParseWhich(s string) (Which, error) {
 // Request is one client operation on one partition. Fields that an operation
 // does not use are zero.
 type Request struct {
-	Kind      Kind
-	Partition Partition
+	Kind      Kind      `cbor:"1,keyasint,omitempty"`
+	Partition Partition `cbor:"2,keyasint,omitempty"`
 
 	// Session and Sequence identify a mutation so that a repeat of it is
 	// answered and not executed again. Both zero: unnumbered.
-	Session  Session
-	Sequence Sequence
+	Session  Session  `cbor:"3,keyasint,omitempty"`
+	Sequence Sequence `cbor:"4,keyasint,omitempty"`
 
 	// Payloads is the batch of an Append; never empty.
-	Payloads []Payload
+	Payloads []Payload `cbor:"5,keyasint,omitempty"`
 
 	// Key is the bookmark owner of Poll by Next, and of bookmark operations.
-	Key Key
+	Key Key `cbor:"6,keyasint,omitempty"`
 	// At is the position of Poll by AtOffset and of StoreBookmark, and the
 	// cutoff of DeleteRecords (Offset -1: the end).
-	At Position
+	At Position `cbor:"7,keyasint,omitempty"`
 	// Bare says that At carries an offset only, as most brokers' clients send
 	// it: incarnation and generation are not checked.
-	Bare bool
+	Bare bool `cbor:"8,keyasint,omitempty"`
 
-	Strategy   Strategy
-	Reset      Reset
-	Max        uint32 // of Poll: at most this many records, at least 1
-	AutoCommit bool   // of Poll: also raise the bookmark of Key to the last record read
+	Strategy   Strategy `cbor:"9,keyasint,omitempty"`
+	Reset      Reset    `cbor:"10,keyasint,omitempty"`
+	Max        uint32   `cbor:"11,keyasint,omitempty"` // of Poll: at most this many records, at least 1
+	AutoCommit bool     `cbor:"12,keyasint,omitempty"` // of Poll: also raise the bookmark of Key to the last record read
 
-	Which     Which
-	Timestamp Timestamp // of ListOffsets and Poll by AtTimestamp
+	Which     Which     `cbor:"13,keyasint,omitempty"`
+	Timestamp Timestamp `cbor:"14,keyasint,omitempty"` // of ListOffsets and Poll by AtTimestamp
 
 	// Intent is the generation that the metadata plane gave to this purge.
 	// 0 in a history of a system that does not reveal it.
-	Intent Generation
+	Intent Generation `cbor:"15,keyasint,omitempty"`
 	// Expected, if not nil, makes a Purge or a DeleteRecords conditional: it
 	// takes effect only while the position (incarnation, generation, end) of
 	// the partition equals it; else the answer is Mismatch.
-	Expected *Position
+	Expected *Position `cbor:"16,keyasint,omitempty"`
 }
 
 // Code classifies a reply.
@@ -344,26 +344,27 @@ type Record struct {
 // Reply is the answer to one Request. Fields that an answer does not use are
 // zero.
 type Reply struct {
-	Code Code
+	Code Code `cbor:"1,keyasint,omitempty"`
 
 	// Position is: of Append, the first record's; of Poll, the first record's
 	// or, when there is none, where the next would be; of GetBookmark, the
 	// bookmark, if Found; of ListOffsets, the offset, if Found; of
 	// DeleteRecords, the new start (the low watermark; Offset -1 on an error);
 	// of Purge, (incarnation, new generation, 0).
-	Position Position
+	Position Position `cbor:"2,keyasint,omitempty"`
 	// Found is false when GetBookmark or ListOffsets by timestamp found none.
-	Found bool
+	Found bool `cbor:"3,keyasint,omitempty"`
 	// Timestamp is that of the appended batch, or of the record that
 	// ListOffsets by timestamp found.
-	Timestamp Timestamp
+	Timestamp Timestamp `cbor:"4,keyasint,omitempty"`
 	// Records are what a Poll read; Count is their number, also when they are
 	// Gone.
-	Records []Record
-	Count   uint32
+	Records []Record `cbor:"5,keyasint,omitempty"`
+	Count   uint32   `cbor:"6,keyasint,omitempty"`
 	// Start and End come with OffsetOutOfRange, InvalidOffset,
 	// StaleGeneration, StaleIncarnation and Mismatch: the current era's.
-	Start, End Offset
+	Start Offset `cbor:"7,keyasint,omitempty"`
+	End   Offset `cbor:"8,keyasint,omitempty"`
 	// Session is what Register opened.
-	Session Session
+	Session Session `cbor:"9,keyasint,omitempty"`
 }
