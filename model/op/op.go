@@ -309,9 +309,12 @@ const (
 	NotReady
 	// StorageError: the replica's disk failed before the request had effect.
 	StorageError
+	// BadRequest: the request is malformed, so it has no effect: an append
+	// without payloads, a poll of at most 0 records, half of an identity.
+	BadRequest
 )
 
-var codeNames = [...]string{"ok", "offset-out-of-range", "invalid-offset", "not-found", "stale-generation", "stale-incarnation", "mismatch", "gone", "stale-sequence", "session-expired", "unknown-partition", "policy-violation", "transient", "not-leader", "not-ready", "storage-error"}
+var codeNames = [...]string{"ok", "offset-out-of-range", "invalid-offset", "not-found", "stale-generation", "stale-incarnation", "mismatch", "gone", "stale-sequence", "session-expired", "unknown-partition", "policy-violation", "transient", "not-leader", "not-ready", "storage-error", "bad-request"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {
@@ -350,7 +353,8 @@ type Reply struct {
 	// or, when there is none, where the next would be; of GetBookmark, the
 	// bookmark, if Found; of ListOffsets, the offset, if Found; of
 	// DeleteRecords, the new start (the low watermark; Offset -1 on an error);
-	// of Purge, (incarnation, new generation, 0).
+	// of Purge, (incarnation, new generation, 0). With Start and End: the
+	// current incarnation and generation, Offset -1.
 	Position Position `cbor:"2,keyasint,omitempty"`
 	// Found is false when GetBookmark or ListOffsets by timestamp found none.
 	Found bool `cbor:"3,keyasint,omitempty"`
