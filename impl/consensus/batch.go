@@ -1,0 +1,150 @@
+package consensus
+
+import (
+	"encoding/binary"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/raftlog"
+	"purgelab/model/op"
+)
+
+// Batch is what a member wants done. The package comment says in which order.
+// State and Entries may be reused after Advance; the other slices are the
+// caller's, and no Data is ever changed.
+type Batch struct {
+	// State to write, nil: unchanged. One that changes only Commit is a hint
+	// and need not be written at once.
+	State *raftlog.State
+	// Entries to write, consecutive; the first replaces what the log holds from
+	// its op on.
+	Entries []raftlog.Entry
+	// MustSync: what is written must be durable before Late leaves and before
+	// Advance, because term, vote or entries changed.
+	MustSync bool
+	// Early messages depend on nothing durable, Late ones do: acknowledgements
+	// and votes.
+	Early, Late []*raftpb.Message
+	// Committed entries in op order, without gaps from batch to batch.
+	Committed []raftlog.Entry
+	// Reads that were answered.
+	Reads []Read
+}
+
+// Read is an answer to ReadIndex: the read sees everything that was
+// acknowledged before it began, once Index is applied.
+type Read struct {
+	Ctx   uint64
+	Index op.Number
+}
+
+// Ready hands out a batch, or tells that there is nothing to do. Each batch is
+// followed by Advance before the next.
+func (n *Node) Ready() (Batch, bool) {
+	if n.out {
+		panic("consensus: Ready before the last batch was advanced")
+	}
+	if !n.dirty {
+		return Batch{}, false
+	}
+	if !n.raw.HasReady() {
+		n.dirty = false
+		return Batch{}, false
+	}
+	n.out = true
+	rd := n.raw.Ready()
+	b := Batch{}
+	if !raft.IsEmptyHardState(rd.HardState) {
+		hs := rd.HardState
+		b.MustSync = hs.GetTerm() != n.saved.Term || hs.GetVote() != n.saved.Vote
+		n.saved = raftlog.State{Term: hs.GetTerm(), Vote: hs.GetVote(), Commit: op.Number(hs.GetCommit())}
+		b.State = &n.saved
+	}
+	if len(rd.Entries) > 0 {
+		b.MustSync = true
+		n.log.extend(rd.Entries)
+		n.entries = appendEntries(n.entries[:0], rd.Entries)
+		b.Entries = n.entries
+		n.noteOwnTerm(b.Entries)
+	}
+	b.Early, b.Late = n.split(rd.Messages)
+	if len(rd.CommittedEntries) > 0 {
+		b.Committed = appendEntries(make([]raftlog.Entry, 0, len(rd.CommittedEntries)), rd.CommittedEntries)
+	}
+	for _, r := range rd.ReadStates {
+		// raft answers a group of one with the commit index that it knows, which
+		// after a restart may lie below what was acknowledged before it.
+		b.Reads = append(b.Reads, Read{
+			Ctx:   binary.BigEndian.Uint64(r.RequestCtx),
+			Index: max(op.Number(r.Index), n.ownTerm),
+		})
+	}
+	return b, true
+}
+
+// Advance tells that the batch was written, sent and, where it asked for it,
+// synced. Committed entries need not be materialized yet.
+func (n *Node) Advance() {
+	if !n.out {
+		panic("consensus: Advance without a batch")
+	}
+	n.out = false
+	n.raw.Advance(raft.Ready{}) // the argument is unused
+	n.dirty = true
+	if n.role == PreCandidate || n.role == Candidate {
+		n.refresh() // its own vote counts now
+	}
+}
+
+// noteOwnTerm finds the entry that a new leader begins its term with.
+func (n *Node) noteOwnTerm(es []raftlog.Entry) {
+	if n.role != Leader || n.ownTerm != 0 {
+		return
+	}
+	for i := range es {
+		if es[i].Term == n.term {
+			n.ownTerm = es[i].Op
+			return
+		}
+	}
+}
+
+// split parts the messages that may leave before the sync from those that
+// depend on it, keeping their order.
+func (n *Node) split(ms []*raftpb.Message) (early, late []*raftpb.Message) {
+	// raft lists the late ones last, so nothing is copied unless a defect is on.
+	k := 0
+	for k < len(ms) && !n.late(ms[k].GetType()) {
+		k++
+	}
+	for i := k; i < len(ms); i++ {
+		if !n.late(ms[i].GetType()) {
+			return n.partition(ms)
+		}
+	}
+	return ms[:k:k], ms[k:]
+}
+
+func (n *Node) partition(ms []*raftpb.Message) (early, late []*raftpb.Message) {
+	for _, m := range ms {
+		if n.late(m.GetType()) {
+			late = append(late, m)
+		} else {
+			early = append(early, m)
+		}
+	}
+	return early, late
+}
+
+// late tells the messages that promise something durable.
+func (n *Node) late(t raftpb.MessageType) bool {
+	switch t {
+	case raftpb.MsgAppResp:
+		return !n.defects.Has(defect.AckBeforeSync)
+	case raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
+		return !n.defects.Has(defect.VoteBeforeSync)
+	}
+	return false
+}
