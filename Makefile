@@ -1,0 +1,59 @@
+# Every target does its own set-up: Go fetches its modules, and the program
+# fetches TLC into .tools/ the first time that it needs it. Needed beforehand:
+# Go, a Java runtime, and Maven or the TLC jar named by TLA2TOOLS_JAR.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help tools build demo test check spec spec-full linearizability sweep bench clean
+
+GO          ?= go
+BIN         := bin/purgelab
+OUT         ?= out
+SEEDS       ?= 200
+SWEEP       ?= 1..500
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+tools:
+	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install Go (the version is in go.mod) and put it on PATH" >&2; exit 3; }
+	@command -v java >/dev/null || [ -x "$${JAVA_HOME:-}/bin/java" ] || { echo "make: Java is missing: install a Java runtime, version 11 or later (Debian: openjdk-17-jre-headless), for the TLC model checker" >&2; exit 2; }
+	@[ -n "$${TLA2TOOLS_JAR:-}" ] || command -v mvn >/dev/null || ls .tools/*.jar >/dev/null 2>&1 || { echo "make: Maven is missing: install it (Debian: maven), so that TLC can be fetched, or set TLA2TOOLS_JAR to a tla2tools.jar" >&2; exit 2; }
+
+build: ## bin/purgelab
+	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install Go (the version is in go.mod) and put it on PATH" >&2; exit 3; }
+	$(GO) build -o $(BIN) ./cmd/purgelab
+
+demo: tools build ## model-check, torture, judge, validate traces: a verdict table and a page, in two minutes
+	$(BIN) demo --out $(OUT)/demo
+
+test: tools build ## every Go test, the smoke tier of the specification, the trace samples
+	$(GO) vet ./...
+	$(GO) test ./...
+	$(BIN) spec check --tier smoke
+
+check: ## format, vet, staticcheck, import arrows and forbidden constructs
+	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; [ -z "$$unformatted" ] || { echo "gofmt: not formatted:" >&2; echo "$$unformatted" >&2; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run ./cmd/lint
+
+spec: tools build ## model-check the specification, smoke tier
+	$(BIN) spec check --tier smoke
+
+spec-full: tools build ## model-check the specification, full tier: a quarter of an hour
+	$(BIN) spec check --tier full
+
+linearizability: ## linearizability tests over SEEDS seeds
+	$(GO) test ./linearizability/... -seeds $(SEEDS)
+
+sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
+	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
+
+bench: ## speed of the simulator beside bare consensus, and of the storage layers
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+clean: ## remove what was built and found; keeps .tools
+	rm -rf bin $(OUT)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// choice is a flag whose value is one of a few names; any other value is
+// refused with the names that are legal.
+type choice struct {
+	value string
+	legal []string
+	// other, if not nil, accepts values beyond the names.
+	other func(string) bool
+	hint  string // what other accepts, for messages
+}
+
+func newChoice(value string, legal ...string) *choice {
+	return &choice{value: value, legal: legal}
+}
+
+func (c *choice) String() string { return c.value }
+
+// Type is what help shows in place of a value.
+func (c *choice) Type() string { return "name" }
+
+func (c *choice) Set(s string) error {
+	if slices.Contains(c.legal, s) || c.other != nil && c.other(s) {
+		c.value = s
+		return nil
+	}
+	return fmt.Errorf("want one of %s", c.list())
+}
+
+// list is the legal values as help and errors print them.
+func (c *choice) list() string {
+	all := c.legal
+	if c.hint != "" {
+		all = append(slices.Clip(all), c.hint)
+	}
+	return strings.Join(all, ", ")
+}
+
+// completeChoices lets the shell complete the values of a flag.
+func completeChoices(cmd *cobra.Command, flag string, c *choice) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(c.legal, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist: a bug of the caller
+	}
+}

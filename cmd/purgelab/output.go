@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// writeJSON prints one result as one line.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// table is rows of cells under a header, printed in columns that are as wide
+// as their widest cell. Columns that hold only numbers are set flush right.
+type table struct {
+	header []string
+	rows   [][]string
+}
+
+func (t *table) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = fmt.Sprint(c)
+	}
+	t.rows = append(t.rows, row)
+}
+
+func (t *table) write(w io.Writer) error {
+	width := make([]int, len(t.header))
+	numeric := make([]bool, len(t.header))
+	for i, h := range t.header {
+		width[i], numeric[i] = utf8.RuneCountInString(h), len(t.rows) > 0
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+			numeric[i] = numeric[i] && strings.Trim(cell, "0123456789.,-") == ""
+		}
+	}
+	var b strings.Builder
+	line := func(row []string) {
+		var l strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if numeric[i] {
+				l.WriteString(pad + cell + "  ")
+			} else {
+				l.WriteString(cell + pad + "  ")
+			}
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	line(t.header)
+	for _, row := range t.rows {
+		line(row)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// bar is a progress bar that is there only if w is a terminal.
+type bar struct{ b *progressbar.ProgressBar }
+
+func newBar(w io.Writer, total int, what string) *bar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return &bar{}
+	}
+	return &bar{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetWidth(30))}
+}
+
+func (b *bar) step() {
+	if b.b != nil {
+		_ = b.b.Add(1)
+	}
+}
+
+// done takes the bar off the screen.
+func (b *bar) done() {
+	if b.b != nil {
+		_ = b.b.Finish()
+	}
+}

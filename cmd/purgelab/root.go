@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+)
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCmd()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	ran := false
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		ran = true
+		return before(cmd, args)
+	}
+	err := root.ExecuteContext(ctx)
+	if err != nil && !ran {
+		// cobra refused the command line itself.
+		err = &exitError{exitUsage, err}
+	}
+	var e *exitError
+	if err != nil && (!errors.As(err, &e) || e.err != nil) {
+		fmt.Fprintln(stderr, "purgelab:", err)
+	}
+	return codeOf(err)
+}
+
+// globals are the flags that every command has.
+type globals struct {
+	json     bool
+	logLevel *choice
+}
+
+func newRootCmd() *cobra.Command {
+	g := &globals{logLevel: newChoice("warn", "trace", "debug", "info", "warn", "error", "off")}
+	var version bool
+	root := &cobra.Command{
+		Use:   "purgelab",
+		Short: "A laboratory for purging a partition of a replicated log",
+		Long: `purgelab checks what a purge of a message broker's partition guarantees:
+with TLC on a specification, with fault-injected runs of a real replica whose
+client histories are judged, and with traces of those runs that the
+specification has to accept.
+
+Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
+		Example: `  purgelab demo
+  purgelab run --seed 7 --replicas 3 --faults all --out out/seven
+  purgelab sweep --seeds 1..100 --faults all
+  purgelab spec check --tier smoke`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(cmd, g)
+			}
+			return cmd.Help()
+		},
+	}
+	root.Flags().BoolVar(&version, "version", false, "print revision, Go and TLC versions")
+	root.PersistentFlags().BoolVar(&g.json, "json", false, "print one JSON object per result line, and nothing else")
+	root.PersistentFlags().Var(g.logLevel, "log-level", "log to standard error: "+g.logLevel.list())
+	completeChoices(root, "log-level", g.logLevel)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError("%w\nSee '%s --help'", err, cmd.CommandPath())
+	})
+	return root
+}
+
+// logger is what commands hand to the parts that log; logs explain a run to a
+// person and no check reads them.
+func (g *globals) logger(cmd *cobra.Command) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name:   "purgelab",
+		Level:  hclog.LevelFromString(g.logLevel.value),
+		Output: cmd.ErrOrStderr(),
+	})
+}
+
+// build says which program this is.
+type build struct {
+	Revision string `json:"revision"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	TLC      string `json:"tlc"`
+}
+
+func thisBuild() build {
+	b := build{Revision: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func printVersion(cmd *cobra.Command, g *globals) error {
+	b := thisBuild()
+	b.TLC = "not looked for"
+	if g.json {
+		return writeJSON(cmd.OutOrStdout(), b)
+	}
+	changed := ""
+	if b.Modified {
+		changed = ", with changes"
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "purgelab revision %s%s\n%s %s\nTLC %s\n", b.Revision, changed, b.Go, b.Platform, b.TLC)
+	return err
+}
+
+// workDir is the folder that relative names and the tool folder refer to.
+func workDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return dir
+}
