@@ -17,19 +17,17 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-tools:
-	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install Go (the version is in go.mod) and put it on PATH" >&2; exit 3; }
-	@command -v java >/dev/null || [ -x "$${JAVA_HOME:-}/bin/java" ] || { echo "make: Java is missing: install a Java runtime, version 11 or later (Debian: openjdk-17-jre-headless), for the TLC model checker" >&2; exit 2; }
-	@[ -n "$${TLA2TOOLS_JAR:-}" ] || command -v mvn >/dev/null || ls .tools/*.jar >/dev/null 2>&1 || { echo "make: Maven is missing: install it (Debian: maven), so that TLC can be fetched, or set TLA2TOOLS_JAR to a tla2tools.jar" >&2; exit 2; }
-
 build: ## bin/purgelab
 	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install Go (the version is in go.mod) and put it on PATH" >&2; exit 3; }
-	$(GO) build -o $(BIN) ./cmd/purgelab
+	$(GO) build -buildvcs=auto -o $(BIN) ./cmd/purgelab
 
-demo: tools build ## model-check, torture, judge, validate traces: a verdict table and a page, in two minutes
+tools: build ## Java and TLC: found, fetched, or what to install
+	@$(BIN) tools
+
+demo: tools ## model-check, torture, judge, validate traces: a verdict table and a page, in two minutes
 	$(BIN) demo --out $(OUT)/demo
 
-test: tools build ## every Go test, the smoke tier of the specification, the trace samples
+test: tools ## every Go test, the smoke tier of the specification, the trace samples
 	$(GO) vet ./...
 	$(GO) test ./...
 	$(BIN) spec check --tier smoke
@@ -40,10 +38,10 @@ check: ## format, vet, staticcheck, import arrows and forbidden constructs
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run ./cmd/lint
 
-spec: tools build ## model-check the specification, smoke tier
+spec: tools ## model-check the specification, smoke tier
 	$(BIN) spec check --tier smoke
 
-spec-full: tools build ## model-check the specification, full tier: a quarter of an hour
+spec-full: tools ## model-check the specification, full tier: a quarter of an hour
 	$(BIN) spec check --tier full
 
 linearizability: ## linearizability tests over SEEDS seeds

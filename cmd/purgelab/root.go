@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -37,15 +36,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return codeOf(err)
 }
 
-// globals are the flags that every command has.
-type globals struct {
-	json     bool
-	logLevel *choice
-}
-
 func newRootCmd() *cobra.Command {
-	g := &globals{logLevel: newChoice("warn", "trace", "debug", "info", "warn", "error", "off")}
-	var version bool
+	var version, asJSON bool
+	logLevel := newChoice("warn", "trace", "debug", "info", "warn", "error", "off")
 	root := &cobra.Command{
 		Use:   "purgelab",
 		Short: "A laboratory for purging a partition of a replicated log",
@@ -67,15 +60,16 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(cmd, g)
+				return printVersion(cmd)
 			}
 			return cmd.Help()
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print revision, Go and TLC versions")
-	root.PersistentFlags().BoolVar(&g.json, "json", false, "print one JSON object per result line, and nothing else")
-	root.PersistentFlags().Var(g.logLevel, "log-level", "log to standard error: "+g.logLevel.list())
-	completeChoices(root, "log-level", g.logLevel)
+	root.PersistentFlags().BoolVar(&asJSON, "json", false, "print one JSON object per result line, and nothing else")
+	root.PersistentFlags().Var(logLevel, "log-level", "log to standard error: "+logLevel.list())
+	completeChoices(root, "log-level", logLevel)
+	root.AddCommand(newSpecCmd(), newToolsCmd())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%w\nSee '%s --help'", err, cmd.CommandPath())
 	})
@@ -84,10 +78,10 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 
 // logger is what commands hand to the parts that log; logs explain a run to a
 // person and no check reads them.
-func (g *globals) logger(cmd *cobra.Command) hclog.Logger {
+func logger(cmd *cobra.Command) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name:   "purgelab",
-		Level:  hclog.LevelFromString(g.logLevel.value),
+		Level:  hclog.LevelFromString(cmd.Flag("log-level").Value.String()),
 		Output: cmd.ErrOrStderr(),
 	})
 }
@@ -118,25 +112,16 @@ func thisBuild() build {
 	return b
 }
 
-func printVersion(cmd *cobra.Command, g *globals) error {
+func printVersion(cmd *cobra.Command) error {
 	b := thisBuild()
-	b.TLC = "not looked for"
-	if g.json {
+	b.TLC = tlcVersion(cmd.Context())
+	if jsonWanted(cmd) {
 		return writeJSON(cmd.OutOrStdout(), b)
 	}
 	changed := ""
 	if b.Modified {
 		changed = ", with changes"
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "purgelab revision %s%s\n%s %s\nTLC %s\n", b.Revision, changed, b.Go, b.Platform, b.TLC)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "purgelab revision %s%s\n%s %s\n%s\n", b.Revision, changed, b.Go, b.Platform, b.TLC)
 	return err
-}
-
-// workDir is the folder that relative names and the tool folder refer to.
-func workDir() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	return dir
 }
