@@ -1,0 +1,179 @@
+package traces
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"purgelab/impl/observe"
+)
+
+// maxInt is the largest integer that TLC knows.
+const maxInt = 1<<31 - 1
+
+// LineError is what is wrong with a trace, and where.
+type LineError struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ReadFile reads a trace from a file.
+func ReadFile(path string) (*Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads a trace and refuses, with a LineError, whatever the schema does
+// not have: an unknown field or action, a missing field, null, a fraction, a
+// number that TLC cannot hold, time that runs backwards.
+func Read(r io.Reader, name string) (*Trace, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 64<<10), 1<<20)
+	t := &Trace{Name: name}
+	n := 0
+	fail := func(err error) (*Trace, error) { return nil, &LineError{File: name, Line: n, Err: err} }
+	for in.Scan() {
+		n++
+		if n == 1 {
+			if err := readHeader(in.Bytes(), &t.Header); err != nil {
+				return fail(err)
+			}
+			continue
+		}
+		var e observe.Event
+		if err := strict(in.Bytes(), &e); err != nil {
+			return fail(err)
+		}
+		if err := t.Header.check(e); err != nil {
+			return fail(err)
+		}
+		if k := len(t.Lines); k > 0 && e.Time < t.Lines[k-1].Time {
+			return fail(fmt.Errorf("time %d: the line before says %d", e.Time, t.Lines[k-1].Time))
+		}
+		t.Lines = append(t.Lines, Line{Number: n, Event: e})
+	}
+	if err := in.Err(); err != nil {
+		n++
+		return fail(err)
+	}
+	if n == 0 {
+		n = 1
+		return fail(errors.New("empty: want a header"))
+	}
+	return t, nil
+}
+
+func readHeader(line []byte, h *Header) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(h); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	switch {
+	case h.Format != Format:
+		return fmt.Errorf("format %q: want %q", h.Format, Format)
+	case h.Version != Version:
+		return fmt.Errorf("version %d: want %d", h.Version, Version)
+	case h.Design != "ordered":
+		return fmt.Errorf("design %q: want ordered", h.Design)
+	case h.Replicas < 1:
+		return fmt.Errorf("%d replicas: want at least 1", h.Replicas)
+	case h.Partitions < 1:
+		return fmt.Errorf("%d partitions: want at least 1", h.Partitions)
+	}
+	return nil
+}
+
+// eventFields are the JSON names of the fields of an event and whether each is
+// text. always are those that are never left out.
+var eventFields, always = func() (map[string]bool, []string) {
+	text := map[string]bool{}
+	var must []string
+	t := reflect.TypeFor[observe.Event]()
+	for i := range t.NumField() {
+		name, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		text[name] = t.Field(i).Type.Kind() == reflect.String
+		if option == "" {
+			must = append(must, name)
+		}
+	}
+	return text, must
+}()
+
+// strict decodes one event, and says which field is wrong and why.
+func strict(line []byte, e *observe.Event) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	var fields map[string]any
+	if err := dec.Decode(&fields); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return errors.New("not a whole JSON object")
+		}
+		return err
+	}
+	if dec.More() {
+		return errors.New("more than one JSON object")
+	}
+	for _, name := range always {
+		if _, ok := fields[name]; !ok {
+			return fmt.Errorf("no field %q", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		isText, known := eventFields[name]
+		if !known {
+			return fmt.Errorf("unknown field %q", name)
+		}
+		if err := checkValue(name, isText, fields[name]); err != nil {
+			return err
+		}
+	}
+	return json.Unmarshal(line, e)
+}
+
+func checkValue(name string, isText bool, v any) error {
+	switch v := v.(type) {
+	case string:
+		if !isText {
+			return fmt.Errorf("field %q is the text %q: want an integer", name, v)
+		}
+		if strings.ContainsAny(v, "\"\\\n") {
+			return fmt.Errorf("field %q is %q: quotes and backslashes are not allowed", name, v)
+		}
+	case json.Number:
+		n, err := v.Int64()
+		if isText || err != nil {
+			return fmt.Errorf("field %q is %s: want %s", name, v, map[bool]string{true: "text", false: "an integer"}[isText])
+		}
+		if n > maxInt || n < -1 {
+			return fmt.Errorf("field %q is %d: want -1 to %d", name, n, maxInt)
+		}
+	default:
+		return fmt.Errorf("field %q is %v: want %s", name, jsonWord(v), map[bool]string{true: "text", false: "an integer"}[isText])
+	}
+	return nil
+}
+
+func jsonWord(v any) string {
+	if v == nil {
+		return "null"
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
