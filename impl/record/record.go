@@ -1,0 +1,218 @@
+// Package record keeps small durable facts: one value a file, replaced as a
+// whole. There is one writer and one reader for all of them, so the order of
+// durable steps and the answers to a damaged file are decided once.
+//
+// Write makes a new file beside the old one and moves it into place:
+//
+//	create path.tmp, write, sync, rename to path, sync the directory
+//
+// A crash anywhere leaves the old value or the new one, whole. A leftover
+// path.tmp is removed first, so that a retry after a failed sync never trusts
+// the file whose sync failed.
+//
+// Format, little endian:
+//
+//	+0   magic        u32   "PLR1"
+//	+4   cluster      u64   \
+//	+12  partition    u32    | whose fact it is
+//	+16  replica      u32    |
+//	+20  incarnation  u32   /
+//	+24  length       u32   of the value
+//	+28  crc32c       u32   of bytes 0..27 and the value
+//	+32  value
+//
+// The file ends with the value; a longer or a shorter file is damaged.
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// Identity says whose disk it is; files of another one are foreign.
+type Identity struct {
+	Cluster     uint64
+	Partition   op.Partition
+	Replica     uint32
+	Incarnation op.Incarnation
+}
+
+// IdentityBytes is the encoded size of an Identity.
+const IdentityBytes = 20
+
+// Append encodes the identity to b.
+func (id Identity) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, id.Cluster)
+	b = binary.LittleEndian.AppendUint32(b, uint32(id.Partition))
+	b = binary.LittleEndian.AppendUint32(b, id.Replica)
+	return binary.LittleEndian.AppendUint32(b, uint32(id.Incarnation))
+}
+
+// DecodeIdentity reads what Append wrote; b holds IdentityBytes or more.
+func DecodeIdentity(b []byte) Identity {
+	return Identity{
+		Cluster:     binary.LittleEndian.Uint64(b),
+		Partition:   op.Partition(binary.LittleEndian.Uint32(b[8:])),
+		Replica:     binary.LittleEndian.Uint32(b[12:]),
+		Incarnation: op.Incarnation(binary.LittleEndian.Uint32(b[16:])),
+	}
+}
+
+// String prints an identity as cluster/p<partition>/r<replica>/i<incarnation>.
+func (id Identity) String() string {
+	return fmt.Sprintf("%x/p%d/r%d/i%d", id.Cluster, id.Partition, id.Replica, id.Incarnation)
+}
+
+// Answer is what Read found.
+type Answer uint8
+
+const (
+	// IOError: the file could not be read; nothing is known.
+	IOError Answer = iota
+	// Absent: no such file.
+	Absent
+	// Foreign: an intact record of another identity.
+	Foreign
+	// Damaged: the bytes are not a record.
+	Damaged
+	// Value: an intact record of the wanted identity.
+	Value
+)
+
+var answerNames = [...]string{"io-error", "absent", "foreign", "damaged", "value"}
+
+func (a Answer) String() string { return answerNames[a] }
+
+// ForeignError is the error of the answer Foreign.
+type ForeignError struct {
+	File      string
+	Want, Got Identity
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("record: %s belongs to another replica: want %v, got %v", e.File, e.Want, e.Got)
+}
+
+const (
+	magic      = 0x31524c50 // "PLR1"
+	headerSize = 32
+	crcAt      = 28
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encode returns the bytes of a record.
+func Encode(id Identity, value []byte) []byte {
+	b := make([]byte, 0, headerSize+len(value))
+	b = binary.LittleEndian.AppendUint32(b, magic)
+	b = id.Append(b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
+	crc := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, value)
+	b = binary.LittleEndian.AppendUint32(b, crc)
+	return append(b, value...)
+}
+
+// Write replaces the record at path by value, durably. Its calls carry label
+// with one of the endings .discard, .create, .write, .sync, .rename, .dirsync.
+// After an error the old value or the new one is there.
+func Write(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte) error {
+	if err := Replace(fs, label, file, id, value); err != nil {
+		return err
+	}
+	if err := fs.SyncDir(label+".dirsync", path.Dir(file)); err != nil {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	return nil
+}
+
+// Replace is Write without the last step: the new value is whole, but a power
+// loss may bring the old one back.
+func Replace(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte) error {
+	tmp := file + ".tmp"
+	if h, err := fs.Open(tmp); err == nil {
+		h.Close()
+		if err := fs.Remove(label+".discard", tmp); err != nil {
+			return fmt.Errorf("record: write %s: %w", file, err)
+		}
+	}
+	h, err := fs.Create(label+".create", tmp)
+	if err != nil {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	defer h.Close()
+	if _, err := h.WriteAt(label+".write", Encode(id, value), 0); err != nil {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	if err := h.Sync(label + ".sync"); err != nil {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	if err := fs.Rename(label+".rename", tmp, file); err != nil {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	return nil
+}
+
+// Read returns the value at file. The error is nil for Value and Absent, a
+// *ForeignError for Foreign, a *corrupt.Error for Damaged.
+func Read(fs vfs.FS, file string, want Identity) ([]byte, Answer, error) {
+	b, err := readAll(fs, file)
+	if errors.Is(err, vfs.ErrNotExist) {
+		return nil, Absent, nil
+	}
+	if err != nil {
+		return nil, IOError, fmt.Errorf("record: read %s: %w", file, err)
+	}
+	id, value, err := Decode(file, b)
+	if err != nil {
+		return nil, Damaged, err
+	}
+	if id != want {
+		return nil, Foreign, &ForeignError{File: file, Want: want, Got: id}
+	}
+	return value, Value, nil
+}
+
+// Decode takes the bytes of a record apart; file is for the error.
+func Decode(file string, b []byte) (Identity, []byte, error) {
+	if len(b) < headerSize {
+		return Identity{}, nil, &corrupt.Error{File: file, What: "record header bytes", Want: headerSize, Got: len(b)}
+	}
+	if m := binary.LittleEndian.Uint32(b); m != magic {
+		return Identity{}, nil, &corrupt.Error{File: file, What: "record magic", Want: uint32(magic), Got: m}
+	}
+	length := binary.LittleEndian.Uint32(b[24:])
+	if uint64(len(b)) != headerSize+uint64(length) {
+		return Identity{}, nil, &corrupt.Error{File: file, Offset: 24, What: "record length", Want: len(b) - headerSize, Got: length}
+	}
+	value := b[headerSize:]
+	stored := binary.LittleEndian.Uint32(b[crcAt:])
+	if crc := crc32.Update(crc32.Checksum(b[:crcAt], castagnoli), castagnoli, value); crc != stored {
+		return Identity{}, nil, &corrupt.Error{File: file, Offset: crcAt, What: "record checksum", Want: crc, Got: stored}
+	}
+	return DecodeIdentity(b[4:]), value, nil
+}
+
+func readAll(fs vfs.FS, file string) ([]byte, error) {
+	h, err := fs.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	size, err := h.Size()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	if n, err := h.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
+		return nil, err
+	}
+	return b, nil
+}
