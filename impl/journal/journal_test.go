@@ -1,0 +1,397 @@
+package journal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	fuzz "github.com/google/gofuzz"
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/raftlog"
+	"purgelab/impl/record"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+)
+
+var me = record.Identity{Cluster: 7, Partition: 0, Replica: 2, Incarnation: 1}
+
+func open(t require.TestingT, d *crashfs.Disk, bytes int) (*Journal, Report) {
+	j, r, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me, FileBytes: bytes})
+	require.NoError(t, err)
+	return j, r
+}
+
+func entry(n op.Number, term uint64) raftlog.Entry {
+	return raftlog.Entry{Op: n, Term: term, Data: fmt.Appendf(nil, "op %d of term %d", n, term)}
+}
+
+func all(t require.TestingT, j *Journal) []raftlog.Entry {
+	if j.Last() < j.First() {
+		return nil
+	}
+	out, err := j.Entries(j.First(), j.Last()+1, 1<<30)
+	require.NoError(t, err)
+	return out
+}
+
+func TestEmpty(t *testing.T) {
+	j, r := open(t, crashfs.New(), 0)
+	require.Equal(t, Report{}, r)
+	require.Equal(t, raftlog.State{Term: 1, Commit: 1}, j.State())
+	require.EqualValues(t, 2, j.First())
+	require.EqualValues(t, 1, j.Last())
+	require.EqualValues(t, 1, j.Synced())
+	term, err := j.Term(1)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, term)
+	_, err = j.Term(2)
+	require.Error(t, err)
+	_, err = j.Entries(2, 3, 1)
+	require.Error(t, err)
+}
+
+func TestAppendOverwriteReopen(t *testing.T) {
+	for _, size := range []int{0, 200} {
+		d := crashfs.New()
+		j, _ := open(t, d, size)
+		require.NoError(t, j.Append(&raftlog.State{Term: 1, Vote: 2, Commit: 1}, []raftlog.Entry{entry(2, 1), entry(3, 1), entry(4, 1)}))
+		require.NoError(t, j.Append(nil, []raftlog.Entry{entry(5, 1)}))
+		require.NoError(t, j.Sync())
+		require.EqualValues(t, 5, j.Synced())
+		require.NoError(t, j.Append(&raftlog.State{Term: 2, Commit: 2}, []raftlog.Entry{entry(4, 2)}))
+		require.EqualValues(t, 3, j.Synced())
+		require.EqualValues(t, 4, j.Last())
+		require.NoError(t, j.Sync())
+		require.EqualValues(t, 4, j.Synced())
+		require.Error(t, j.Append(nil, []raftlog.Entry{entry(6, 2)}), "a gap")
+		require.Error(t, j.Append(nil, []raftlog.Entry{entry(5, 2), entry(7, 2)}), "a gap within")
+		require.Error(t, j.Append(nil, []raftlog.Entry{entry(1, 2)}), "the bootstrap")
+		want := []raftlog.Entry{entry(2, 1), entry(3, 1), entry(4, 2)}
+		require.Equal(t, want, all(t, j))
+		d.PowerLoss(rand.New(rand.NewPCG(1, 1)))
+		j, r := open(t, d, size)
+		require.Nil(t, r.Torn)
+		require.Equal(t, want, all(t, j))
+		require.Equal(t, raftlog.State{Term: 2, Commit: 2}, j.State())
+		require.EqualValues(t, 4, j.Synced())
+		got, err := j.Entries(2, 5, 0)
+		require.NoError(t, err)
+		require.Equal(t, want[:1], got, "at least one")
+		got, err = j.Entries(3, 5, len(want[1].Data)+len(want[2].Data)+2*entryHeader-1)
+		require.NoError(t, err)
+		require.Equal(t, want[1:2], got)
+	}
+}
+
+// sample is a journal of three synced frames and one that is not, in one file.
+func sample(t *testing.T) (d *crashfs.Disk, file string, starts []int64) {
+	d = crashfs.New()
+	j, _ := open(t, d, 0)
+	for n := op.Number(2); n <= 5; n++ {
+		require.NoError(t, j.Append(&raftlog.State{Term: 1, Commit: n - 1}, []raftlog.Entry{entry(n, 1)}))
+		starts = append(starts, j.size-int64(len(j.buf)))
+		if n < 5 {
+			require.NoError(t, j.Sync())
+		}
+	}
+	return d, "p0/journal/00000001.log", append(starts, j.size)
+}
+
+func flip(t *testing.T, fs vfs.FS, file string, at int64) {
+	f, err := fs.Open(file)
+	require.NoError(t, err)
+	b := make([]byte, 1)
+	_, err = f.ReadAt(b, at)
+	require.NoError(t, err)
+	b[0] ^= 0x10
+	_, err = f.WriteAt("t", b, at)
+	require.NoError(t, err)
+}
+
+// TestDamageOneByte damages each byte of the file in turn. Below the synced
+// number that the last frame carries the journal refuses; in the last frame,
+// which nothing proves synced, the tail is cut.
+func TestDamageOneByte(t *testing.T) {
+	_, _, starts := sample(t)
+	for at := int64(0); at < starts[4]; at++ {
+		d, file, _ := sample(t)
+		flip(t, d.FS(), file, at)
+		j, r, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+		if at < starts[3] {
+			var c *corrupt.Error
+			require.ErrorAs(t, err, &c, "byte %d", at)
+			require.Equal(t, file, c.File)
+			require.NotEqual(t, c.Want, c.Got)
+			continue
+		}
+		require.NoError(t, err, "byte %d", at)
+		require.NotNil(t, r.Torn)
+		require.Equal(t, starts[4]-starts[3], r.Cut)
+		require.Equal(t, file, r.Torn.File)
+		require.EqualValues(t, 4, j.Last())
+		require.EqualValues(t, 3, j.State().Commit)
+	}
+}
+
+// TestDamageAfterReopen: once opened, everything found is known to be synced,
+// so the same damage to the last frame is no longer taken for a torn tail.
+func TestDamageAfterReopen(t *testing.T) {
+	_, _, starts := sample(t)
+	for at := int64(0); at < starts[4]; at++ {
+		d, file, _ := sample(t)
+		open(t, d, 0)
+		flip(t, d.FS(), file, at)
+		_, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+		require.ErrorIs(t, err, ErrCorrupt, "byte %d", at)
+	}
+}
+
+// TestCutAtEveryByte cuts the file at each length.
+func TestCutAtEveryByte(t *testing.T) {
+	_, _, starts := sample(t)
+	for at := int64(0); at < starts[4]; at++ {
+		d, file, _ := sample(t)
+		f, err := d.FS().Open(file)
+		require.NoError(t, err)
+		require.NoError(t, f.Truncate("t", at))
+		j, r := open(t, d, 0)
+		want := 1
+		for _, s := range starts[1:] {
+			if at >= s {
+				want++
+			}
+		}
+		require.EqualValues(t, want, j.Last(), "length %d", at)
+		whole := at == fileHeader
+		for _, s := range starts {
+			whole = whole || at == s
+		}
+		require.Equal(t, whole, r.Torn == nil, "length %d", at)
+		// It goes on from there.
+		require.NoError(t, j.Append(nil, []raftlog.Entry{entry(j.Last()+1, 9)}))
+		require.NoError(t, j.Sync())
+		last := j.Last()
+		d.PowerLoss(rand.New(rand.NewPCG(1, uint64(at))))
+		j, r = open(t, d, 0)
+		require.Nil(t, r.Torn)
+		require.Equal(t, last, j.Last())
+	}
+}
+
+func TestDamageInAnOlderFile(t *testing.T) {
+	build := func() (*crashfs.Disk, *Journal) {
+		d := crashfs.New()
+		j, _ := open(t, d, 200)
+		for n := op.Number(2); n <= 9; n++ {
+			require.NoError(t, j.Append(nil, []raftlog.Entry{entry(n, 1)}))
+		}
+		require.Greater(t, j.number, uint32(2))
+		return d, j
+	}
+	d, _ := build()
+	f, err := d.FS().Open("p0/journal/00000001.log")
+	require.NoError(t, err)
+	size, err := f.Size()
+	require.NoError(t, err)
+	for at := int64(0); at < size; at++ {
+		d, _ := build()
+		flip(t, d.FS(), "p0/journal/00000001.log", at)
+		_, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+		var c *corrupt.Error
+		require.ErrorAs(t, err, &c, "byte %d", at)
+		require.Equal(t, "p0/journal/00000001.log", c.File)
+
+		d, _ = build()
+		f, err := d.FS().Open("p0/journal/00000001.log")
+		require.NoError(t, err)
+		require.NoError(t, f.Truncate("t", at))
+		_, _, err = Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+		require.ErrorIs(t, err, ErrCorrupt, "length %d", at)
+	}
+	for _, name := range []string{"p0/journal/00000001.log", "p0/journal/00000002.log"} {
+		d, _ := build()
+		require.NoError(t, d.FS().Remove("t", name))
+		_, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+		require.ErrorIs(t, err, ErrCorrupt)
+	}
+}
+
+func TestForeign(t *testing.T) {
+	d, _, _ := sample(t)
+	other := me
+	other.Incarnation++
+	_, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: other})
+	require.EqualError(t, err, "corrupt: p0/journal/00000001.log at byte 4: journal identity: want 7/p0/r2/i2, got 7/p0/r2/i1")
+}
+
+// TestEveryCrashPoint runs a script of appends and syncs, stops it at each
+// call, loses power, and expects: everything that was synced, at most what was
+// appended, each Append whole or not at all, and a journal that goes on.
+func TestEveryCrashPoint(t *testing.T) {
+	for _, size := range []int{0, 220} {
+		for _, power := range []bool{false, true} {
+			total := crashRun(t, size, 0, power, 0)
+			require.Greater(t, total, 15)
+			for point := 1; point <= 2*total; point++ {
+				for draw := range uint64(6) {
+					crashRun(t, size, point, power, draw)
+				}
+			}
+		}
+	}
+}
+
+func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int) {
+	d := crashfs.New()
+	d.Arm(func(vfs.Label, string) crashfs.Action {
+		calls++
+		switch point {
+		case 2*calls - 1:
+			return crashfs.CrashBefore
+		case 2 * calls:
+			return crashfs.CrashAfter
+		}
+		return crashfs.Continue
+	})
+	// history[k] is the log after k Appends; acked is how many were synced.
+	history := [][]raftlog.Entry{nil}
+	acked, tried := 0, 0
+	script := func() error {
+		j, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me, FileBytes: size})
+		if err != nil {
+			return err
+		}
+		for i, es := range [][]raftlog.Entry{
+			{entry(2, 1), entry(3, 1)}, {entry(4, 1)}, {entry(5, 1), entry(6, 1), entry(7, 1)}, {entry(6, 2)}, {entry(7, 2)}, {entry(3, 3), entry(4, 3)}, {entry(5, 3)},
+		} {
+			last := history[len(history)-1]
+			history = append(history, append(append([]raftlog.Entry{}, last[:es[0].Op-2]...), es...))
+			tried++
+			if err := j.Append(&raftlog.State{Term: es[0].Term, Vote: uint64(i), Commit: 1}, es); err != nil {
+				return err
+			}
+			if i%2 == 1 {
+				if err := j.Sync(); err != nil {
+					return err
+				}
+				acked = tried
+			}
+		}
+		return nil
+	}
+	err := script()
+	if point == 0 {
+		require.NoError(t, err)
+	}
+	d.Arm(nil)
+	crash := func() {
+		if power {
+			d.PowerLoss(rand.New(rand.NewPCG(draw, uint64(point))))
+		} else {
+			d.ProcessCrash()
+		}
+	}
+	crash()
+	j, _ := open(t, d, size)
+	got, found := all(t, j), -1
+	for k := acked; k <= tried; k++ {
+		if fmt.Sprint(history[k]) == fmt.Sprint(got) {
+			found = k
+		}
+	}
+	require.GreaterOrEqual(t, found, acked, "point %d draw %d: %v", point, draw, got)
+	if found > 0 {
+		require.EqualValues(t, found-1, j.State().Vote, "the state of the same Append")
+	}
+	if !power {
+		require.GreaterOrEqual(t, found, tried-1)
+	}
+	// What Open showed stays, and the journal goes on.
+	next := entry(j.Last()+1, 9)
+	require.NoError(t, j.Append(nil, []raftlog.Entry{next}))
+	require.NoError(t, j.Sync())
+	crash()
+	j, r := open(t, d, size)
+	require.Nil(t, r.Torn)
+	require.Equal(t, fmt.Sprint(append(got, next)), fmt.Sprint(all(t, j)))
+	return calls
+}
+
+func TestOrderOfSteps(t *testing.T) {
+	d := crashfs.New()
+	d.LogCalls(true)
+	j, _ := open(t, d, 200)
+	for n := op.Number(2); n <= 4; n++ {
+		require.NoError(t, j.Append(nil, []raftlog.Entry{entry(n, 1)}))
+	}
+	require.NoError(t, j.Sync())
+	var got []string
+	for _, c := range d.Calls() {
+		got = append(got, c.String())
+	}
+	require.Equal(t, `journal.open.mkdir mkdir p0
+journal.open.mkdir-sync syncdir .
+journal.open.mkdir mkdir p0/journal
+journal.open.mkdir-sync syncdir p0
+journal.roll.create create p0/journal/00000001.log
+journal.roll.write write p0/journal/00000001.log at 0 bytes 40
+journal.roll.sync sync p0/journal/00000001.log
+journal.roll.dirsync syncdir p0/journal
+journal.append.write write p0/journal/00000001.log at 40 bytes 72
+journal.append.write write p0/journal/00000001.log at 112 bytes 72
+journal.roll.sync-old sync p0/journal/00000001.log
+journal.roll.create create p0/journal/00000002.log
+journal.roll.write write p0/journal/00000002.log at 0 bytes 40
+journal.roll.sync sync p0/journal/00000002.log
+journal.roll.dirsync syncdir p0/journal
+journal.append.write write p0/journal/00000002.log at 40 bytes 72
+journal.sync sync p0/journal/00000002.log`, strings.Join(got, "\n"))
+}
+
+// TestRandomAgainstSlice compares with a slice that holds everything, with the
+// cache of recent entries much smaller than the log.
+func TestRandomAgainstSlice(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	f := fuzz.NewWithSeed(5).NilChance(0).NumElements(0, 700)
+	d := crashfs.New()
+	j, _ := open(t, d, 64<<10)
+	var want []raftlog.Entry
+	for step := range 3000 {
+		next := op.Number(2 + len(want))
+		if r.IntN(10) == 0 && len(want) > 0 {
+			next -= op.Number(r.IntN(min(len(want), 200)))
+		}
+		var es []raftlog.Entry
+		for k := range 1 + r.IntN(4) {
+			e := raftlog.Entry{Op: next + op.Number(k), Term: uint64(step + 1), Type: raftlog.EntryType(r.IntN(2))}
+			f.Fuzz(&e.Data)
+			es = append(es, e)
+		}
+		want = append(want[:next-2], es...)
+		require.NoError(t, j.Append(nil, es))
+		if r.IntN(100) == 0 {
+			require.NoError(t, j.Sync())
+			d.ProcessCrash()
+			j, _ = open(t, d, 64<<10)
+		}
+		require.EqualValues(t, len(want)+1, j.Last())
+		lo := 2 + r.IntN(len(want))
+		hi := lo + 1 + r.IntN(min(20, len(want)-lo+2))
+		got, err := j.Entries(op.Number(lo), op.Number(hi), 1<<20)
+		require.NoError(t, err)
+		require.Len(t, got, hi-lo)
+		for i, e := range got {
+			w := want[lo-2+i]
+			require.True(t, w.Op == e.Op && w.Term == e.Term && w.Type == e.Type && string(w.Data) == string(e.Data), "op %d", w.Op)
+			term, err := j.Term(e.Op)
+			require.NoError(t, err)
+			require.Equal(t, w.Term, term)
+		}
+		require.LessOrEqual(t, len(j.tail), cacheEntries)
+		require.LessOrEqual(t, j.tailBytes, cacheBytes)
+	}
+}

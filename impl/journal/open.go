@@ -1,0 +1,202 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/raftlog"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/durable"
+)
+
+// Report says what Open found and did.
+type Report struct {
+	Files   int
+	Frames  uint64
+	Entries int
+	// Torn, if not nil, is why the tail was cut; its File and Offset say where.
+	Torn *corrupt.Error
+	// Cut is how many bytes were cut.
+	Cut int64
+}
+
+// Open reads the journal in o.Dir, which it makes if need be, cuts a torn tail,
+// and makes all that is left durable.
+func Open(o Options) (*Journal, Report, error) {
+	if o.FileBytes == 0 {
+		o.FileBytes = DefaultFileBytes
+	}
+	j := &Journal{o: o, sum: identitySum(o.Identity), state: raftlog.State{Term: 1, Commit: Bootstrap}, syncedOp: Bootstrap}
+	var r Report
+	if err := durable.Mkdir(o.FS, "journal.open", o.Dir); err != nil {
+		return nil, r, fmt.Errorf("journal: open: %w", err)
+	}
+	names, err := o.FS.List(o.Dir)
+	if err != nil {
+		return nil, r, fmt.Errorf("journal: open: %w", err)
+	}
+	var numbers []uint32
+	for _, name := range names {
+		var n uint32
+		if _, err := fmt.Sscanf(name, "%08d.log", &n); err == nil && fmt.Sprintf("%08d.log", n) == name {
+			numbers = append(numbers, n)
+		}
+	}
+	for i, n := range numbers {
+		if want := uint32(i + 1); n != want {
+			return nil, r, &corrupt.Error{File: j.name(want), What: "journal file number", Want: want, Got: n}
+		}
+	}
+	for i, n := range numbers {
+		if err := j.load(n, i == len(numbers)-1, &r); err != nil {
+			return nil, r, err
+		}
+	}
+	r.Files, r.Frames, r.Entries = int(j.number), j.seq, len(j.index)
+	if err := j.settle(); err != nil {
+		return nil, r, err
+	}
+	return j, r, nil
+}
+
+// load reads one file.
+func (j *Journal) load(number uint32, last bool, r *Report) error {
+	name := j.name(number)
+	f, b, err := readFile(j.o.FS, name)
+	if err != nil {
+		return fmt.Errorf("journal: open %s: %w", name, err)
+	}
+	head, err := decodeFileHeader(name, b)
+	if err != nil {
+		if last && !j.proof(name, b, 0, 0) {
+			// Made but not durable before a crash: no frame was ever in it.
+			f.Close()
+			errors.As(err, &r.Torn)
+			r.Cut = int64(len(b))
+			return j.removeFile(name)
+		}
+		return err
+	}
+	if head.id != j.o.Identity {
+		return &corrupt.Error{File: name, Offset: 4, What: "journal identity", Want: j.o.Identity, Got: head.id}
+	}
+	if head.number != number {
+		return &corrupt.Error{File: name, Offset: 24, What: "journal file number", Want: number, Got: head.number}
+	}
+	if head.firstSeq != j.seq+1 {
+		// The file before lost whole frames from its end.
+		return &corrupt.Error{File: name, Offset: 28, What: "journal first frame", Want: j.seq + 1, Got: head.firstSeq}
+	}
+	if j.file != nil {
+		j.file.Close()
+	}
+	j.file, j.number = f, number
+	at := int64(fileHeader)
+	for at < int64(len(b)) {
+		fr, err := decodeFrame(name, at, b[at:], j.sum, j.o.Identity.Incarnation)
+		if err == nil && fr.seq != j.seq+1 {
+			err = &corrupt.Error{File: name, Offset: at + 16, What: "journal frame sequence", Want: j.seq + 1, Got: fr.seq}
+		}
+		if err != nil {
+			if !last || j.proof(name, b, at+1, j.seq+1) {
+				return err
+			}
+			errors.As(err, &r.Torn)
+			r.Cut = int64(len(b)) - at
+			break
+		}
+		if err := j.replay(name, at, &fr); err != nil {
+			return err
+		}
+		at += fr.size
+	}
+	j.size = at
+	if r.Torn != nil {
+		if err := j.file.Truncate("journal.cut.truncate", at); err != nil {
+			return fmt.Errorf("journal: cut %s: %w", name, err)
+		}
+		if err := j.file.Sync("journal.cut.sync"); err != nil {
+			return fmt.Errorf("journal: cut %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// proof tells whether an intact frame from at on says that frame seq was synced.
+func (j *Journal) proof(name string, b []byte, at int64, seq uint64) bool {
+	for ; at+frameHeader <= int64(len(b)); at++ {
+		if b[at] != frameMagic&0xff {
+			continue
+		}
+		f, err := decodeFrame(name, at, b[at:], j.sum, j.o.Identity.Incarnation)
+		if err == nil && f.seq > seq && f.synced >= seq {
+			return true
+		}
+	}
+	return false
+}
+
+// replay takes one frame in.
+func (j *Journal) replay(name string, at int64, f *frame) error {
+	if f.count > 0 && (f.first < j.First() || f.first > j.Last()+1) {
+		return &corrupt.Error{File: name, Offset: at + 32, What: "journal first op of a frame", Want: fmt.Sprintf("%d to %d", j.First(), j.Last()+1), Got: f.first}
+	}
+	f.entries(func(i int, e raftlog.Entry) {
+		j.add(e.Op, ref{term: e.Term, at: uint32(at), file: j.number, inner: uint32(i)})
+	})
+	if f.hasState {
+		j.state = f.state
+	}
+	j.seq = f.seq
+	j.proved = f.count == 0 && !f.hasState && f.synced == f.seq-1
+	return nil
+}
+
+// settle makes what was found durable, and known to be.
+func (j *Journal) settle() error {
+	if j.number == 0 {
+		return nil
+	}
+	known := j.seq == 0 || j.proved
+	if err := j.sync("journal.open.sync"); err != nil {
+		return err
+	}
+	if known {
+		return nil
+	}
+	j.buf = appendFrame(j.buf[:0], j.sum, j.o.Identity.Incarnation, j.seq+1, j.syncedSeq, nil, nil)
+	if _, err := j.file.WriteAt("journal.open.prove", j.buf, j.size); err != nil {
+		return fmt.Errorf("journal: open: %w", err)
+	}
+	j.seq++
+	j.size += int64(len(j.buf))
+	return j.sync("journal.open.prove-sync")
+}
+
+func (j *Journal) removeFile(name string) error {
+	if err := j.o.FS.Remove("journal.cut.remove", name); err != nil {
+		return fmt.Errorf("journal: remove %s: %w", name, err)
+	}
+	if err := j.o.FS.SyncDir("journal.cut.dirsync", j.o.Dir); err != nil {
+		return fmt.Errorf("journal: remove %s: %w", name, err)
+	}
+	return nil
+}
+
+func readFile(fs vfs.FS, name string) (vfs.File, []byte, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return nil, nil, err
+	}
+	b := make([]byte, size)
+	if n, err := f.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
+		return nil, nil, err
+	}
+	return f, b, nil
+}
