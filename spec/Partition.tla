@@ -1,0 +1,236 @@
+------------------------------ MODULE Partition ------------------------------
+(* The client contract of one partition: each operation happens at one       *)
+(* instant. A request may also be lost: then its outcome is unknown, and it   *)
+(* takes effect once, later, or never. The designs below must refine this.   *)
+(*                                                                           *)
+(* last = [a, s, q, r]: the action, the caller, its request and its reply. It *)
+(* is written and never read, so models keep it out of their view.           *)
+EXTENDS Contract
+
+CONSTANTS
+    NoSession,   \* the caller of an unnumbered request
+    Open,        \* sessions registered from the beginning, a sequence
+    Requests     \* every request that a client may send
+
+VARIABLES
+    core,        \* the state of the contract
+    sent,        \* sent[s] = [q, done]: a numbered request whose caller knows no outcome
+    loose,       \* unnumbered requests, and asynchronous raises, still on their way
+    last
+
+vars == <<core, sent, loose, last>>
+
+NoRequest == [q |-> [f |-> "none"], done |-> FALSE]
+Callers   == Sessions \cup {NoSession}
+
+Of(f) == {q \in Requests : q.f = f}
+Appends         == Of("append")
+Polls           == {q \in Of("poll") : q.auto # "yes"}
+AutoCommitPolls == {q \in Of("poll") : q.auto = "yes"}
+Stores          == Of("store")
+Deletes         == Of("delete")
+Gets            == Of("get")
+Lists           == Of("list")
+Cuts            == Of("delete-records")
+Purges          == Of("purge")
+Mutations       == {q \in Requests : Mutates(q)}
+
+Refusals == {"Transient", "NotLeader", "NotReady", "StorageError"}
+
+(* Limits of a model are put here by its MC module. *)
+MayLose == TRUE
+MayDo(q) == TRUE
+
+Saw(a, s, q, r) == last' = [a |-> a, s |-> s, q |-> q, r |-> r]
+
+Init ==
+    /\ core = Fresh(Open)
+    /\ sent = [s \in Sessions |-> NoRequest]
+    /\ loose = {}
+    /\ last = [a |-> "Init", s |-> NoSession, q |-> NoRequest.q, r |-> NoReply]
+
+(* A mutation with a known outcome: one outstanding request per session. *)
+Mutate(a, s, q) ==
+    /\ MayDo(q)
+    /\ LET d == IF s = NoSession THEN Do(core, q) ELSE DoNumbered(core, s, q)
+       IN /\ core' = d.c
+          /\ Saw(a, s, q, d.r)
+    /\ IF s = NoSession THEN TRUE
+       ELSE core.sess[s].st # "none" /\ sent[s] = NoRequest
+    /\ UNCHANGED <<sent, loose>>
+
+(* A read changes nothing. *)
+Look(a, q) ==
+    /\ Saw(a, NoSession, q, Do(core, q).r)
+    /\ UNCHANGED <<core, sent, loose>>
+
+-----------------------------------------------------------------------------
+(* ACTION Register
+   WHO    a client
+   Opens a session; a full table evicts the one least recently used. *)
+Register(s) ==
+    /\ core.sess[s].st = "none"
+    /\ core' = DoRegister(core, s)
+    /\ Saw("Register", s, [f |-> "register"], [code |-> "ok"])
+    /\ UNCHANGED <<sent, loose>>
+
+(* ACTION AppendMessages
+   WHO    a client
+   Stores a batch at the end. *)
+AppendMessages(s, q) == Mutate("AppendMessages", s, q)
+
+(* ACTION Poll
+   WHO    a client
+   Reads records; an asynchronous auto-commit leaves a raise on its way. *)
+Poll(q) ==
+    LET d == Do(core, q)
+    IN /\ Saw("Poll", NoSession, q, d.r)
+       /\ loose' = IF q.auto = "async" /\ d.r.code = "ok" /\ d.r.n > 0
+                   THEN loose \cup {[f |-> "raise", key |-> q.key,
+                                     pos |-> [d.r.pos EXCEPT !.o = @ + d.r.n - 1]]}
+                   ELSE loose
+       /\ UNCHANGED <<core, sent>>
+
+(* ACTION PollAutoCommit
+   WHO    a client
+   Reads records and raises the bookmark to the last of them, in one instant. *)
+PollAutoCommit(s, q) == Mutate("PollAutoCommit", s, q)
+
+(* ACTION StoreBookmark
+   WHO    a client
+   Sets a bookmark; it may move back. *)
+StoreBookmark(s, q) == Mutate("StoreBookmark", s, q)
+
+(* ACTION DeleteBookmark
+   WHO    a client
+   Removes a bookmark. *)
+DeleteBookmark(s, q) == Mutate("DeleteBookmark", s, q)
+
+(* ACTION GetBookmark
+   WHO    a client
+   Reads a bookmark. *)
+GetBookmark(q) == Look("GetBookmark", q)
+
+(* ACTION ListOffsets
+   WHO    a client
+   Reads the earliest offset, the latest, or the first at a timestamp. *)
+ListOffsets(q) == Look("ListOffsets", q)
+
+(* ACTION DeleteRecords
+   WHO    a client
+   Moves the start up to a cutoff. *)
+DeleteRecords(s, q) == Mutate("DeleteRecords", s, q)
+
+(* ACTION Purge
+   WHO    a client
+   Drops messages and bookmarks together and begins a generation. *)
+Purge(s, q) == Mutate("Purge", s, q)
+
+(* ACTION Repeat
+   WHO    a client
+   Sends its last answered request again and gets the first reply. *)
+Repeat(s) ==
+    /\ sent[s] = NoRequest
+    /\ (core.sess[s].st = "expired" \/ core.sess[s].reply # NoReply)
+    /\ Saw("Repeat", s, [f |-> "repeat"], ReplyAgain(core, s))
+    /\ UNCHANGED <<core, sent, loose>>
+
+(* ACTION RepeatOlder
+   WHO    the network
+   Delivers a request again that its session has gone past. *)
+RepeatOlder(s) ==
+    /\ core.sess[s].older
+    /\ Saw("RepeatOlder", s, [f |-> "repeat"], [code |-> "StaleSequence"])
+    /\ UNCHANGED <<core, sent, loose>>
+
+(* ACTION Refuse
+   WHO    a replica
+   Answers before anything was proposed: no effect. *)
+Refuse(s, q, code) ==
+    /\ code \in Refusals
+    /\ Saw("Refuse", s, q, [code |-> code])
+    /\ UNCHANGED <<core, sent, loose>>
+
+(* ACTION Lose
+   WHO    the network
+   A mutation is on its way and its caller stops waiting: outcome unknown.
+   Unnumbered, it is also what ack=none sends. *)
+Lose(s, q) ==
+    /\ MayLose
+    /\ IF s = NoSession
+       THEN /\ loose' = loose \cup {q}
+            /\ UNCHANGED sent
+       ELSE /\ core.sess[s].st # "none"
+            /\ sent[s] = NoRequest
+            /\ sent' = [sent EXCEPT ![s] = [q |-> q, done |-> FALSE]]
+            /\ UNCHANGED loose
+    /\ Saw("Lose", s, q, [code |-> "unknown"])
+    /\ UNCHANGED core
+
+(* ACTION LateNumbered
+   WHO    the partition
+   A numbered request of unknown outcome takes effect; nobody sees the reply. *)
+LateNumbered(s) ==
+    /\ sent[s] # NoRequest
+    /\ ~sent[s].done
+    /\ MayDo(sent[s].q)
+    /\ core' = DoNumbered(core, s, sent[s].q).c
+    /\ sent' = [sent EXCEPT ![s].done = TRUE]
+    /\ Saw("LateNumbered", s, sent[s].q, NoReply)
+    /\ UNCHANGED loose
+
+(* ACTION LateLoose
+   WHO    the partition
+   An unnumbered request of unknown outcome takes effect, once. *)
+LateLoose(q) ==
+    /\ q \in loose
+    /\ MayDo(q)
+    /\ core' = Do(core, q).c
+    /\ loose' = loose \ {q}
+    /\ Saw("LateLoose", NoSession, q, NoReply)
+    /\ UNCHANGED sent
+
+(* ACTION Drop
+   WHO    the network
+   An unnumbered request of unknown outcome never takes effect. *)
+Drop(q) ==
+    /\ q \in loose
+    /\ loose' = loose \ {q}
+    /\ Saw("Drop", NoSession, q, NoReply)
+    /\ UNCHANGED <<core, sent>>
+
+(* ACTION Retry
+   WHO    a client
+   Sends its unanswered request again: executed unless it was, answered as first. *)
+Retry(s) ==
+    /\ sent[s] # NoRequest
+    /\ (sent[s].done \/ MayDo(sent[s].q))
+    /\ LET d == IF sent[s].done THEN Gives(core, ReplyAgain(core, s))
+                ELSE DoNumbered(core, s, sent[s].q)
+       IN /\ core' = d.c
+          /\ Saw("Retry", s, sent[s].q, d.r)
+    /\ sent' = [sent EXCEPT ![s] = NoRequest]
+    /\ UNCHANGED loose
+
+Next ==
+    \/ \E s \in Sessions : Register(s)
+    \/ \E s \in Callers, q \in Appends : AppendMessages(s, q)
+    \/ \E q \in Polls : Poll(q)
+    \/ \E s \in Callers, q \in AutoCommitPolls : PollAutoCommit(s, q)
+    \/ \E s \in Callers, q \in Stores : StoreBookmark(s, q)
+    \/ \E s \in Callers, q \in Deletes : DeleteBookmark(s, q)
+    \/ \E q \in Gets : GetBookmark(q)
+    \/ \E q \in Lists : ListOffsets(q)
+    \/ \E s \in Callers, q \in Cuts : DeleteRecords(s, q)
+    \/ \E s \in Callers, q \in Purges : Purge(s, q)
+    \/ \E s \in Sessions : Repeat(s)
+    \/ \E s \in Sessions : RepeatOlder(s)
+    \/ \E s \in Callers, q \in Mutations, code \in Refusals : Refuse(s, q, code)
+    \/ \E s \in Callers, q \in Mutations : Lose(s, q)
+    \/ \E s \in Sessions : LateNumbered(s)
+    \/ \E q \in loose : LateLoose(q)
+    \/ \E q \in loose : Drop(q)
+    \/ \E s \in Sessions : Retry(s)
+
+Spec == Init /\ [][Next]_vars
+=============================================================================
