@@ -15,14 +15,15 @@ import (
 // State and Entries may be reused after Advance; the other slices are the
 // caller's, and no Data is ever changed.
 type Batch struct {
-	// State to write, nil: unchanged. One that changes only Commit is a hint
-	// and need not be written at once.
+	// State to write, nil: nothing new that must be durable. It goes in front of
+	// Entries, so that what a power loss leaves of the two never holds an entry
+	// of a later term than its own. Its Commit is a hint that may lag behind.
 	State *raftlog.State
 	// Entries to write, consecutive; the first replaces what the log holds from
 	// its op on.
 	Entries []raftlog.Entry
-	// MustSync: what is written must be durable before Late leaves and before
-	// Advance, because term, vote or entries changed.
+	// MustSync: there is something to write, and it must be durable before Late
+	// leaves and before Advance.
 	MustSync bool
 	// Early messages depend on nothing durable, Late ones do: acknowledgements
 	// and votes.
@@ -40,35 +41,48 @@ type Read struct {
 	Index op.Number
 }
 
+// HasReady tells whether Ready would hand out a batch.
+func (n *Node) HasReady() bool {
+	if !n.out && n.dirty && !n.raw.HasReady() {
+		n.dirty = false
+	}
+	return !n.out && n.dirty
+}
+
 // Ready hands out a batch, or tells that there is nothing to do. Each batch is
 // followed by Advance before the next.
 func (n *Node) Ready() (Batch, bool) {
 	if n.out {
 		panic("consensus: Ready before the last batch was advanced")
 	}
-	if !n.dirty {
-		return Batch{}, false
+	for n.dirty {
+		if !n.raw.HasReady() {
+			n.dirty = false
+			break
+		}
+		n.out = true
+		if b, some := n.batch(n.raw.Ready()); some {
+			return b, true
+		}
+		n.Advance() // only its role or its commit index changed, or its own pre-vote waits
 	}
-	if !n.raw.HasReady() {
-		n.dirty = false
-		return Batch{}, false
-	}
-	n.out = true
-	rd := n.raw.Ready()
-	b := Batch{}
+	return Batch{}, false
+}
+
+// batch is raft's Ready in our terms; some: it asks for anything.
+func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 	if !raft.IsEmptyHardState(rd.HardState) {
 		hs := rd.HardState
-		b.MustSync = hs.GetTerm() != n.saved.Term || hs.GetVote() != n.saved.Vote
-		n.saved = raftlog.State{Term: hs.GetTerm(), Vote: hs.GetVote(), Commit: op.Number(hs.GetCommit())}
-		b.State = &n.saved
+		n.hard = raftlog.State{Term: hs.GetTerm(), Vote: hs.GetVote(), Commit: op.Number(hs.GetCommit())}
 	}
+	b.State = n.save(rd.Entries)
 	if len(rd.Entries) > 0 {
-		b.MustSync = true
 		n.log.extend(rd.Entries)
 		n.entries = appendEntries(n.entries[:0], rd.Entries)
 		b.Entries = n.entries
 		n.noteOwnTerm(b.Entries)
 	}
+	b.MustSync = b.State != nil || len(b.Entries) > 0
 	b.Early, b.Late = n.split(rd.Messages)
 	if len(rd.CommittedEntries) > 0 {
 		b.Committed = appendEntries(make([]raftlog.Entry, 0, len(rd.CommittedEntries)), rd.CommittedEntries)
@@ -81,7 +95,7 @@ func (n *Node) Ready() (Batch, bool) {
 			Index: max(op.Number(r.Index), n.ownTerm),
 		})
 	}
-	return b, true
+	return b, b.MustSync || len(rd.Messages) > 0 || len(b.Committed) > 0 || len(b.Reads) > 0
 }
 
 // Advance tells that the batch was written, sent and, where it asked for it,
@@ -96,6 +110,27 @@ func (n *Node) Advance() {
 	if n.role == PreCandidate || n.role == Candidate {
 		n.refresh() // its own vote counts now
 	}
+}
+
+// save is the state to write in front of entries, nil if term and vote stand
+// and there are none: a commit index alone is a hint, not worth a write.
+//
+// A power loss may leave any beginning of what was written and not synced. Lest
+// a commit index without its entries survive and the member look suspect, the
+// one written stays below them.
+func (n *Node) save(es []*raftpb.Entry) *raftlog.State {
+	if n.hard == n.saved || len(es) == 0 && n.hard.Term == n.saved.Term && n.hard.Vote == n.saved.Vote {
+		return nil
+	}
+	next := n.hard
+	if len(es) > 0 {
+		next.Commit = max(n.saved.Commit, min(next.Commit, op.Number(es[0].GetIndex()-1)))
+		if next == n.saved {
+			return nil
+		}
+	}
+	n.saved = next
+	return &n.saved
 }
 
 // noteOwnTerm finds the entry that a new leader begins its term with.

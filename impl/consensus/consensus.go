@@ -36,6 +36,7 @@
 //   - Reads: an answer names an index that is at least the first entry of the
 //     leader's own term, for a group of one as well, where raft itself answers
 //     with whatever commit index survived the restart.
+//   - An acknowledgement of op 0 is dropped: it is not one, see acksNothing.
 //   - Proposals are never forwarded. Propose answers an error only if the
 //     proposal has no effect, ever.
 //   - A message that a member may not receive over the network is refused:
@@ -136,7 +137,8 @@ func New(c Config) (n *Node, err error) {
 		election:  c.ElectionTicks,
 		defects:   c.Defects,
 		voters:    slices.Clone(c.Voters),
-		saved:     state,
+		hard:      state,
+		saved:     c.Log.State(),
 	}
 	defer func() {
 		if v := recover(); v != nil {

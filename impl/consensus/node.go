@@ -79,13 +79,14 @@ type Node struct {
 	dirty bool // raft may have something for Ready
 	out   bool // a batch is out and waits for Advance
 
-	saved   raftlog.State   // as last handed out
+	hard    raftlog.State   // raft's, as of the last batch
+	saved   raftlog.State   // the one last handed out; its Commit may lag behind
 	entries []raftlog.Entry // of the batch that is out; reused
 }
 
 // Status of this member.
 func (n *Node) Status() Status {
-	return Status{Role: n.role, Leader: n.leader, Term: n.term, Commit: n.saved.Commit, OwnTermEntry: n.ownTerm}
+	return Status{Role: n.role, Leader: n.leader, Term: n.term, Commit: n.hard.Commit, OwnTermEntry: n.ownTerm}
 }
 
 // Tick lets one tick of time pass.
@@ -116,7 +117,10 @@ func (n *Node) Tick() {
 func (n *Node) Step(m *raftpb.Message) error {
 	from, term := m.GetFrom(), m.GetTerm()
 	if !crossesNetwork(m.GetType()) || m.GetTo() != n.id || from == n.id || term == 0 || !slices.Contains(n.voters, from) {
-		return fmt.Errorf("%w: type %d of term %d from %d to %d at %d", ErrRefused, m.GetType(), term, from, m.GetTo(), n.id)
+		return fmt.Errorf("%w: %v of term %d from %d to %d at %d", ErrRefused, m.GetType(), term, from, m.GetTo(), n.id)
+	}
+	if n.acksNothing(m) {
+		return nil
 	}
 	votedFor := n.vote
 	if n.term != term {
@@ -152,6 +156,15 @@ func crossesNetwork(t raftpb.MessageType) bool {
 		return true
 	}
 	return false
+}
+
+// acksNothing tells an acknowledgement of op 0, which no log here holds. A member
+// sends one to make the leader of an older term step down, and that has happened
+// if this member leads the newer one. Raft would then take it as an answer to its
+// probe and go on from op 1, which only a snapshot could deliver: for as long as
+// it leads, the other member would get nothing.
+func (n *Node) acksNothing(m *raftpb.Message) bool {
+	return m.GetType() == raftpb.MsgAppResp && m.GetTerm() == n.term && m.GetIndex() == 0
 }
 
 // steady tells that a message cannot change role, leader, term or vote: the
