@@ -1,0 +1,295 @@
+// Package workload chooses what clients ask for. It knows more than a client
+// could: it remembers what every client learned, so that it can aim operations
+// at each other. Every choice comes from one generator that is handed in.
+//
+// One file per family of operations; each has a function that samples a request
+// and one that learns from the reply. The biases, because plain random choice
+// finds little:
+//
+//   - A purge opens a race: for the next operations of that partition appends,
+//     stores, auto-commits, deletes and polls come without a pause.
+//   - After a fault every client first reads from the start.
+//   - Positions are kept when their era has passed, and used again.
+//   - Offsets are drawn near the edges: start, end, one beside them, far out.
+//   - Few keys, so that clients meet at a bookmark.
+//   - Purges and deletions may expect a position: the current one or an old one.
+//
+// Payloads are unique, so a record tells which append stored it.
+package workload
+
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"purgelab/model/op"
+)
+
+// Options describe a workload.
+type Options struct {
+	Clients    int
+	Partitions int
+	// Ops is how many operations all clients issue together.
+	Ops int
+	// Bare makes every position that is sent an offset only; otherwise none is.
+	Bare bool
+	// Unknown bounds the mutations whose outcome may stay unknown: further
+	// operations are given unlimited patience.
+	Unknown int
+	// MaxThink is the longest pause between two operations of a client, in
+	// microseconds; 0 means no pause.
+	MaxThink int64
+}
+
+// Workload is the state of one run.
+type Workload struct {
+	o          Options
+	rand       *rand.Rand
+	partitions []partition
+	issued     int
+	unknown    int // outcomes that may become unknown: patience given out and not come back
+	payloads   int
+	reread     []int // per client: partitions still to be read after a fault
+}
+
+// partition is what is known of one partition.
+type partition struct {
+	id         op.Partition
+	era        op.Position // offset unused
+	start, end op.Offset
+	old        []op.Position // positions once seen, a bounded sample
+	times      []op.Timestamp
+	race       int // operations left of the race that a purge opened
+	settled    int // operations since the last purge
+}
+
+const (
+	consumers = 3
+	groups    = 2
+	maxOld    = 24
+)
+
+// New prepares a workload.
+func New(o Options, r *rand.Rand) *Workload {
+	w := &Workload{o: o, rand: r, reread: make([]int, o.Clients)}
+	w.partitions = make([]partition, o.Partitions)
+	for i := range w.partitions {
+		w.partitions[i] = partition{id: op.Partition(i), era: op.Position{Incarnation: 1}}
+	}
+	return w
+}
+
+// Choice is one operation with the pause before it and how long to wait for its
+// answer (0: for ever), both in microseconds.
+type Choice struct {
+	Request         *op.Request
+	Think, Patience int64
+}
+
+// Issued is how many operations were chosen.
+func (w *Workload) Issued() int { return w.issued }
+
+// Fault tells that something was broken or mended: clients look at everything
+// again soon.
+func (w *Workload) Fault() {
+	for i := range w.reread {
+		w.reread[i] = w.o.Partitions
+	}
+}
+
+// family is one kind of operation with its weight in a calm phase and in a race.
+type family struct {
+	calm, race int
+	sample     func(*Workload, *partition) *op.Request
+}
+
+var families = []family{
+	{26, 24, sampleAppend},
+	{24, 24, samplePoll},
+	{12, 16, sampleStore},
+	{4, 5, sampleDeleteBookmark},
+	{8, 8, sampleGetBookmark},
+	{9, 8, sampleListOffsets},
+	{9, 9, sampleDeleteRecords},
+	{6, 4, samplePurge},
+}
+
+var calmTotal, raceTotal = func() (c, r int) {
+	for _, f := range families {
+		c, r = c+f.calm, r+f.race
+	}
+	return c, r
+}()
+
+// Next chooses the next operation of a client; false when all are issued.
+func (w *Workload) Next(client int) (Choice, bool) {
+	if w.issued >= w.o.Ops {
+		return Choice{}, false
+	}
+	w.issued++
+	if n := w.reread[client]; n > 0 {
+		w.reread[client] = n - 1
+		return Choice{Request: &op.Request{Kind: op.Poll, Partition: op.Partition(n - 1), Strategy: op.First, Max: 100}, Patience: w.patience(false)}, true
+	}
+	p := &w.partitions[w.rand.IntN(len(w.partitions))]
+	var c Choice
+	if p.race > 0 {
+		p.race--
+		c.Request = w.pick(p, raceTotal, func(f *family) int { return f.race })
+	} else {
+		c.Request = w.pick(p, calmTotal, func(f *family) int { return f.calm })
+		if w.o.MaxThink > 0 {
+			c.Think = w.rand.Int64N(w.o.MaxThink)
+		}
+	}
+	p.settled++
+	if c.Request.Kind == op.Purge {
+		p.race, p.settled = 4*w.o.Clients, 0
+	}
+	c.Patience = w.patience(c.Request.Mutates())
+	return c, true
+}
+
+func (w *Workload) pick(p *partition, total int, weight func(*family) int) *op.Request {
+	n := w.rand.IntN(total)
+	for i := range families {
+		f := &families[i]
+		if n -= weight(f); n < 0 {
+			return f.sample(w, p)
+		}
+	}
+	panic("workload: weights do not add up")
+}
+
+// patience lets one mutation in six be given up soon, so that its outcome may
+// stay unknown, as long as the bound on those allows.
+func (w *Workload) patience(mutates bool) int64 {
+	const ms = 1000
+	if !mutates {
+		return 200*ms + w.rand.Int64N(1500*ms)
+	}
+	if w.rand.IntN(6) != 0 || w.unknown >= w.o.Unknown {
+		return 0
+	}
+	w.unknown++
+	return 5*ms + w.rand.Int64N(400*ms)
+}
+
+// Learn takes the answer to a request. known is false when its outcome stayed
+// unknown, patience what it was given.
+func (w *Workload) Learn(r *op.Request, reply *op.Reply, known bool, patience int64) {
+	if known && patience > 0 && r.Mutates() {
+		w.unknown-- // it was answered in time after all
+	}
+	if !known || r.Kind == op.Register {
+		return
+	}
+	p := &w.partitions[r.Partition]
+	switch r.Kind {
+	case op.Append:
+		learnAppend(p, r, reply)
+	case op.Poll:
+		learnPoll(w, p, r, reply)
+	case op.GetBookmark:
+		if reply.Found {
+			w.keep(p, reply.Position)
+		}
+	case op.ListOffsets:
+		learnListOffsets(p, r, reply)
+	case op.DeleteRecords:
+		learnDeleteRecords(p, reply)
+	case op.Purge:
+		learnPurge(w, p, reply)
+	}
+	if hasBounds(reply.Code) {
+		p.see(reply.Position, reply.Start, reply.End)
+	}
+}
+
+func hasBounds(c op.Code) bool {
+	switch c {
+	case op.OffsetOutOfRange, op.InvalidOffset, op.StaleGeneration, op.StaleIncarnation, op.Mismatch:
+		return true
+	}
+	return false
+}
+
+// see takes bounds into account unless a newer era is known.
+func (p *partition) see(at op.Position, start, end op.Offset) {
+	if !p.current(at) {
+		return
+	}
+	p.start, p.end = max(p.start, start), max(p.end, end)
+}
+
+// current moves to a newer era if at is of one, and tells whether at is of the
+// era now known.
+func (p *partition) current(at op.Position) bool {
+	if at.Generation > p.era.Generation {
+		p.era.Generation, p.start, p.end = at.Generation, 0, 0
+	}
+	return at.Generation == p.era.Generation
+}
+
+// keep remembers a position for later misuse.
+func (w *Workload) keep(p *partition, at op.Position) {
+	if len(p.old) < maxOld {
+		p.old = append(p.old, at)
+		return
+	}
+	p.old[w.rand.IntN(maxOld)] = at
+}
+
+func (w *Workload) key() op.Key {
+	if n := w.rand.IntN(consumers + groups); n < consumers {
+		return op.Key{Kind: op.Consumer, ID: uint32(n + 1)}
+	} else {
+		return op.Key{Kind: op.Group, ID: uint32(n - consumers + 1)}
+	}
+}
+
+// position draws a place in the log: inside, at an edge, outside, or one that
+// was seen before, perhaps in an older era.
+func (w *Workload) position(p *partition) op.Position {
+	at := p.era
+	span := int64(p.end - p.start)
+	switch n := w.rand.IntN(20); {
+	case n < 8 && span > 0:
+		at.Offset = p.start + op.Offset(w.rand.Int64N(span))
+	case n < 10:
+		at.Offset = p.end
+	case n < 12:
+		at.Offset = p.end - 1
+	case n < 13:
+		at.Offset = p.end + 1 + op.Offset(w.rand.IntN(20))
+	case n < 14:
+		at.Offset = p.start - 1
+	case n < 15:
+		at.Offset = p.start
+	case n < 16:
+		at.Offset = 0
+	case len(p.old) > 0:
+		return p.old[w.rand.IntN(len(p.old))]
+	}
+	return at
+}
+
+// expected is a condition: usually the truth as far as known, sometimes not.
+func (w *Workload) expected(p *partition) *op.Position {
+	at := p.era
+	at.Offset = p.end
+	if w.rand.IntN(4) == 0 {
+		at = w.position(p)
+	}
+	return &at
+}
+
+// payload makes the next unique one, of some length.
+func (w *Workload) payload() op.Payload {
+	w.payloads++
+	b := make([]byte, 0, 48)
+	b = strconv.AppendInt(append(b, 'm'), int64(w.payloads), 10)
+	for n := w.rand.IntN(40); n > 0; n-- {
+		b = append(b, '.')
+	}
+	return op.Payload(b)
+}
