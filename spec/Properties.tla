@@ -123,10 +123,6 @@ EarliestIsStart ==
     \A r \in Serving : InTruth(r) =>
         start[r] = At(applied[r]).start /\ end[r] = EndOf(At(applied[r]))
 
-(* No empty answer by a replica that has not applied what is committed. *)
-NoPhantomEmpty ==
-    [][ did' = "Answer" => \E r \in Serving : applied[r] = Known ]_did
-
 (* Committed ops are never dropped or replaced within an incarnation. *)
 CommittedPrefixSafe ==
     [][ Len(truth) <= Len(truth') /\ \A n \in DOMAIN truth : truth'[n] = truth[n] ]_truth

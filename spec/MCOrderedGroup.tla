@@ -1,0 +1,23 @@
+--------------------------- MODULE MCOrderedGroup ---------------------------
+(* Bounds for three replicas. *)
+EXTENDS OrderedGroupShows, TLC
+
+CONSTANTS MaxOps, MaxIntent, MaxCrashes, k1, c1, r1, r2, r3
+
+MCOps == {AppendOp(c1, 1), AppendOp(NoSession, 1), StoreOp(k1, 0, 0), CommitOp(k1, 1)}
+
+MCOpen == <<c1>>
+
+MCReads == {[f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-> "earliest", auto |-> "no"],
+            [f |-> "poll", key |-> k1, strategy |-> "first", max |-> 3, reset |-> "earliest", auto |-> "no"]}
+
+MCAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps, o \in MCOps \cup {PurgeOp(g) : g \in 1 .. MaxIntent}}
+
+MCMayPropose(o)   == Len(log) < MaxOps
+MCMayAsk(g)       == g <= MaxIntent
+MCMayCrash(r)     == ghost_crashes < MaxCrashes
+MCBootPoints(r)   == {rep[r].boundary}
+
+View == <<store, ghost_crashes>>
+Symmetric == Permutations(Replicas)
+=============================================================================

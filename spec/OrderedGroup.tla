@@ -1,0 +1,246 @@
+----------------------------- MODULE OrderedGroup -----------------------------
+(* The ordered purge in a group of replicas: leader changes, proposals dropped   *)
+(* and made again, several purges of one generation in the log, crashes.         *)
+(*                                                                           *)
+(* Made atomic: the durable steps of a purge, for Ordered shows that a crash      *)
+(* between them leaves the era before or the era after. A crash here falls back    *)
+(* to some op since the boundary, and later ones are reached by applying. Who      *)
+(* leads is left out: purge needs to know only what a change of leader drops.      *)
+EXTENDS Effects, Agreement, Intent
+
+CONSTANTS
+    Replicas,
+    Ops,                   \* what clients propose
+    Reads,                 \* what clients ask
+    Open,                  \* sessions registered from the beginning
+    LocalBoundary,         \* defect switches
+    DuplicatePurgeWipes,
+    SessionsLostAtPurge,
+    StaleAutoCommit,
+    StaleRead
+
+VARIABLES
+    rep,            \* per replica: its facts, segs (segment entries), seen (per session
+                    \* the op that executed its request, and the offset), up
+    last,           \* the last action with its parameters
+    ghost_hist,     \* the contract's state after each committed op
+    ghost_last,     \* what a client last saw, in the shape of Partition's `last`
+    ghost_crashes   \* number of crashes
+
+store  == <<log, commit, intent, rep>>
+ghosts == <<ghost_hist, ghost_last, ghost_crashes>>
+vars   == <<store, last, ghosts>>
+
+NotSeen == [op |-> 0, o |-> -1]
+
+(* The facts of a replica at the beginning of an era, as its first checkpoint    *)
+(* holds them: sessions live on.                                             *)
+EraStart(n, g, seen) ==
+    [applied |-> n, gen |-> g, boundary |-> n, start |-> 0, end |-> 0, settled |-> g,
+     bm |-> [k \in Keys |-> NoBookmark], segs |-> <<>>, seen |-> seen, up |-> TRUE]
+
+(* Limits of a model are put here by its MC module. *)
+MayPropose(o) == TRUE
+MayAsk(g)     == TRUE
+MayCrash(r)   == TRUE
+
+Init ==
+    /\ AgreementInit
+    /\ IntentInit
+    /\ rep = [r \in Replicas |-> EraStart(0, 0, [s \in Sessions |-> NotSeen])]
+    /\ last = [a |-> "Init"]
+    /\ ghost_hist = <<Fresh(Open)>>
+    /\ ghost_last = [a |-> "Init", s |-> NoSession, q |-> [f |-> "none"], r |-> NoReply]
+    /\ ghost_crashes = 0
+
+(* Facts f after op n, which is o and no purge with an effect. Ops at or below    *)
+(* the boundary are never materialized; a request executed before is not again.  *)
+Step(f, n, o) ==
+    LET again == o.k = "append" /\ o.id # NoSession /\ f.seen[o.id].op # 0
+        e == IF n <= f.boundary \/ again THEN NoEffect ELSE EffectOf(f, o)
+        a == After(f, n, e)
+    IN IF e.k # "append" THEN a
+       ELSE [a EXCEPT !.segs = Append(@, [op |-> n, base |-> e.base, n |-> e.n]),
+                      !.seen = IF o.id = NoSession THEN @
+                               ELSE [@ EXCEPT ![o.id] = [op |-> n, o |-> e.base]]]
+
+RECURSIVE Replayed(_, _)
+Replayed(f, n) ==
+    IF f.applied >= n THEN f ELSE Replayed(Step(f, f.applied + 1, log[f.applied + 1]), n)
+
+(* A replica that boots from a checkpoint at op n of its era. *)
+Booted(f, n) ==
+    Replayed(EraStart(f.boundary, f.gen,
+                      [s \in Sessions |-> IF f.seen[s].op <= f.boundary THEN f.seen[s] ELSE NotSeen]),
+             n)
+
+(* The op from which replica r may boot. *)
+BootPoints(r) == rep[r].boundary .. rep[r].applied
+
+(* Replica r may answer a read now. *)
+MayAnswer(r) ==
+    \* DEFECT StaleRead: reads do not wait for what is committed
+    StaleRead \/ rep[r].applied = commit
+
+(* An auto-commit poll is proposed with no bookmark: it is computed at apply. *)
+Proposed(o) ==
+    \* DEFECT StaleAutoCommit: computed at proposal, by some replica's facts
+    IF StaleAutoCommit /\ o.k = "commit"
+    THEN {[o EXCEPT !.at = IF rep[r].end > 0 THEN rep[r].end - 1 ELSE -1] : r \in Replicas}
+    ELSE {o}
+
+PurgesUnderWay == {o.g : o \in {x \in Outstanding : x.k = "purge"}}
+
+-----------------------------------------------------------------------------
+(* ACTION RequestPurge
+   WHO    an operator
+   Intent g is committed on the metadata plane. *)
+RequestPurge(g) ==
+    /\ MayAsk(g)
+    /\ Ask(g)
+    /\ last' = [a |-> "RequestPurge", g |-> g]
+    /\ UNCHANGED <<log, commit, rep, ghosts>>
+
+(* ACTION Reconcile
+   WHO    the reconciler on replica r
+   Proposes purge(g), which r has not settled and of which none is under way. *)
+Reconcile(r, g) ==
+    /\ rep[r].up
+    /\ g \in Wanted(rep[r].settled, PurgesUnderWay)
+    /\ MayPropose(PurgeOp(g))
+    /\ AddProposal(PurgeOp(g))
+    /\ last' = [a |-> "Reconcile", r |-> r, g |-> g]
+    /\ UNCHANGED <<intent, rep, ghosts>>
+
+(* ACTION Propose
+   WHO    a leader, for a client
+   Appends an op to the log; a client may ask for the same one again. *)
+Propose(o) ==
+    /\ MayPropose(o)
+    /\ AddProposal(o)
+    /\ last' = [a |-> "Propose", o |-> o]
+    /\ UNCHANGED <<intent, rep, ghosts>>
+
+(* ACTION Commit
+   WHO    a quorum
+   Op n, which is o, is committed. *)
+Commit(n, o) ==
+    /\ CommitNext(n, o)
+    /\ ghost_hist' = Remember(ghost_hist, n, o)
+    /\ ghost_last' = Seen(ghost_hist, n, o, ghost_last)
+    /\ last' = [a |-> "Commit", n |-> n, o |-> o]
+    /\ UNCHANGED <<intent, rep, ghost_crashes>>
+
+(* ACTION BecomeLeader
+   WHO    replica r
+   Leads; of the ops that are not committed the first `kept` stay in the log. *)
+BecomeLeader(r, kept) ==
+    /\ rep[r].up
+    /\ ChangeLeader(kept)
+    /\ last' = [a |-> "BecomeLeader", r |-> r, kept |-> kept]
+    /\ UNCHANGED <<intent, rep, ghosts>>
+
+(* Replica r comes to op n, committed as o. *)
+Comes(r, n, o) ==
+    /\ rep[r].up
+    /\ n = rep[r].applied + 1
+    /\ n <= commit
+    /\ log[n] = o
+
+(* ACTION Materialize
+   WHO    replica r
+   Applies op n, which is o and not a purge. *)
+Materialize(r, n, o) ==
+    /\ Comes(r, n, o)
+    /\ o.k # "purge"
+    /\ rep' = [rep EXCEPT ![r] = Step(@, n, o)]
+    /\ last' = [a |-> "Materialize", r |-> r, n |-> n, o |-> o]
+    /\ UNCHANGED <<log, commit, intent, ghosts>>
+
+(* ACTION PurgeComplete
+   WHO    replica r
+   Applies purge n of generation g: an empty era begins. *)
+PurgeComplete(r, n, g) ==
+    /\ Comes(r, n, PurgeOp(g))
+       \* DEFECT DuplicatePurgeWipes: a purge of a settled generation wipes again
+    /\ DuplicatePurgeWipes \/ g > rep[r].settled
+    /\ LET \* DEFECT SessionsLostAtPurge: the session table goes with the messages
+           seen == IF SessionsLostAtPurge THEN [s \in Sessions |-> NotSeen] ELSE rep[r].seen
+           \* DEFECT LocalBoundary: the highest op that the journal holds, not the purge's own
+           b == IF LocalBoundary THEN Len(log) ELSE n
+       IN rep' = [rep EXCEPT ![r] = [EraStart(n, g, seen) EXCEPT !.boundary = b]]
+    /\ last' = [a |-> "PurgeComplete", r |-> r, n |-> n, g |-> g]
+    /\ UNCHANGED <<log, commit, intent, ghosts>>
+
+(* ACTION PurgeDuplicate
+   WHO    replica r
+   Purge n of a generation settled before only takes its number. *)
+PurgeDuplicate(r, n, g) ==
+    /\ Comes(r, n, PurgeOp(g))
+    /\ g <= rep[r].settled
+    /\ rep' = [rep EXCEPT ![r].applied = n]
+    /\ last' = [a |-> "PurgeDuplicate", r |-> r, n |-> n, g |-> g]
+    /\ UNCHANGED <<log, commit, intent, ghosts>>
+
+Crash(r, name) ==
+    /\ rep[r].up
+    /\ MayCrash(r)
+    /\ rep' = [rep EXCEPT ![r].up = FALSE]
+    /\ ghost_crashes' = ghost_crashes + 1
+    /\ last' = [a |-> name, r |-> r]
+    /\ UNCHANGED <<log, commit, intent, ghost_hist, ghost_last>>
+
+(* ACTION ProcessCrash
+   WHO    the environment
+   Replica r stops; its disk keeps what was written. *)
+ProcessCrash(r) == Crash(r, "ProcessCrash")
+
+(* ACTION PowerLoss
+   WHO    the environment
+   Replica r stops; its disk keeps at least what was synced. *)
+PowerLoss(r) == Crash(r, "PowerLoss")
+
+(* ACTION Boot
+   WHO    replica r
+   Starts from a checkpoint at op n, at or above its era's boundary. *)
+Boot(r, n) ==
+    /\ ~rep[r].up
+    /\ n \in BootPoints(r)
+    /\ rep' = [rep EXCEPT ![r] = Booted(@, n)]
+    /\ last' = [a |-> "Boot", r |-> r, n |-> n]
+    /\ UNCHANGED <<log, commit, intent, ghosts>>
+
+(* ACTION Answer
+   WHO    replica r
+   Answers read q, having applied all that is committed. *)
+Answer(r, q) ==
+    /\ rep[r].up
+    /\ MayAnswer(r)
+    /\ LET reply == Do(AsContract(rep[r], rep[r].segs), q).r
+       IN /\ last' = [a |-> "Answer", r |-> r, q |-> q, reply |-> reply]
+          /\ ghost_last' = [a |-> CASE q.f = "poll" -> "Poll"
+                                    [] q.f = "get"  -> "GetBookmark"
+                                    [] q.f = "list" -> "ListOffsets",
+                            s |-> NoSession, q |-> q, r |-> reply]
+    /\ UNCHANGED <<store, ghost_hist, ghost_crashes>>
+
+NextOf(r)   == rep[r].applied + 1
+Arriving(r) == IF NextOf(r) <= commit THEN {log[NextOf(r)]} ELSE {}
+Arrived(r)  == {o.g : o \in {x \in Arriving(r) : x.k = "purge"}}
+
+Next ==
+    \/ RequestPurge(intent + 1)
+    \/ \E r \in Replicas, g \in 1 .. intent : Reconcile(r, g)
+    \/ \E p \in Ops : \E o \in Proposed(p) : Propose(o)
+    \/ \E o \in Outstanding : Commit(commit + 1, o)
+    \/ \E r \in Replicas, kept \in 0 .. Len(log) : BecomeLeader(r, kept)
+    \/ \E r \in Replicas : \E o \in Arriving(r) : Materialize(r, NextOf(r), o)
+    \/ \E r \in Replicas : \E g \in Arrived(r) : PurgeComplete(r, NextOf(r), g)
+    \/ \E r \in Replicas : \E g \in Arrived(r) : PurgeDuplicate(r, NextOf(r), g)
+    \/ \E r \in Replicas : ProcessCrash(r)
+    \/ \E r \in Replicas : PowerLoss(r)
+    \/ \E r \in Replicas : \E n \in BootPoints(r) : Boot(r, n)
+    \/ \E r \in Replicas, q \in Reads : Answer(r, q)
+
+Spec == Init /\ [][Next]_vars
+=============================================================================

@@ -1,0 +1,74 @@
+-------------------------- MODULE OrderedGroupShows --------------------------
+(* What the replicas of OrderedGroup show, in the words of Properties, and how   *)
+(* OrderedGroup refines Partition.                                            *)
+EXTENDS OrderedGroup
+
+CONSTANT Asked   \* every request that clients may have sent
+
+Each(f(_)) == [r \in Replicas |-> f(rep[r])]
+IsUp(f)      == f.up
+AppliedOf(f) == f.applied
+GenOf(f)     == f.gen
+BoundOf(f)   == f.boundary
+StartOf(f)   == f.start
+EndFact(f)   == f.end
+MarksOf(f)   == f.bm
+ReadOf(f)    == Readable(f.segs, f.applied, f.start)
+SeenOf(f)    == [s \in Sessions |-> f.seen[s].o]
+MarkerFact(f) == [st |-> "complete", g |-> f.gen, p |-> f.boundary]
+FoldersOf(f) == {[g |-> f.gen, applied |-> f.boundary]}
+NoneOf(f)    == {}
+
+P == INSTANCE Properties WITH
+    Owners   <- Keys,
+    Callers  <- Sessions,
+    truth    <- ghost_hist,
+    did      <- last.a,
+    running  <- Each(IsUp),
+    serving  <- Each(IsUp),
+    applied  <- Each(AppliedOf),
+    gen      <- Each(GenOf),
+    boundary <- Each(BoundOf),
+    start    <- Each(StartOf),
+    end      <- Each(EndFact),
+    top      <- Each(GenOf),
+    bm       <- Each(MarksOf),
+    msgs     <- Each(ReadOf),
+    seen     <- Each(SeenOf),
+    marker   <- Each(MarkerFact),
+    folders  <- Each(FoldersOf),
+    safe     <- Each(ReadOf),
+    safeAt   <- Each(AppliedOf),
+    marks    <- Each(NoneOf)
+
+HistoryAgreement      == P!HistoryAgreement
+NoResurrectedMessage  == P!NoResurrectedMessage
+NoResurrectedBookmark == P!NoResurrectedBookmark
+NoFreshLoss           == P!NoFreshLoss
+NoHiddenFresh         == P!NoHiddenFresh
+RetryIdempotent       == P!RetryIdempotent
+GenerationMonotone    == P!GenerationMonotone
+BoundaryScope         == P!BoundaryScope
+BoundaryAgreement     == P!BoundaryAgreement
+OffsetUnique          == P!OffsetUnique
+BookmarkBound         == P!BookmarkBound
+NextContract          == P!NextContract
+NoLateProgress        == P!NoLateProgress
+SessionOnce           == P!SessionOnce
+EarliestIsStart       == P!EarliestIsStart
+CommittedPrefixSafe   == P!CommittedPrefixSafe
+
+(* No answer by a replica that has not applied what is committed. *)
+NoPhantomEmpty ==
+    [][ last'.a = "Answer" => rep[last'.r].applied = commit ]_last
+
+(* Clients see the committed log, and what replicas answer. *)
+Client == INSTANCE Partition WITH
+    core <- ghost_hist[Len(ghost_hist)],
+    sent <- [s \in Sessions |-> [q |-> [f |-> "none"], done |-> FALSE]],
+    loose <- {},
+    last <- ghost_last,
+    Requests <- Asked
+
+RefinesPartition == Client!Spec
+=============================================================================
