@@ -90,9 +90,27 @@ func (b *bar) step() {
 	}
 }
 
+// set moves the bar to n steps.
+func (b *bar) set(n int) {
+	if b.b != nil {
+		_ = b.b.Set(n)
+	}
+}
+
 // done takes the bar off the screen.
 func (b *bar) done() {
 	if b.b != nil {
 		_ = b.b.Finish()
 	}
+}
+
+// plural is "1 replica", "3 replicas", "21 properties".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	if stem, ok := strings.CutSuffix(word, "ty"); ok {
+		word = stem + "tie"
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

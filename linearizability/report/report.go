@@ -22,7 +22,7 @@ import (
 // Outcomes, as a page prints them.
 const (
 	Pass      = "pass"
-	Violated  = "violated"
+	Fail      = "fail"
 	Undecided = "undecided"
 )
 
@@ -30,7 +30,7 @@ const (
 type Page struct {
 	Title   string
 	Lead    string // one sentence under the title
-	Verdict string // of the whole: Pass, Violated or Undecided
+	Verdict string // of the whole: Pass, Fail or Undecided
 	Checks  []Check
 	Models  []Model
 	Faults  []Counter
@@ -167,7 +167,7 @@ func viewRuns(runs []Run) []runView {
 // class is the style of a verdict; whatever is no verdict is undecided.
 func class(verdict string) string {
 	switch verdict {
-	case Pass, Violated:
+	case Pass, Fail:
 		return verdict
 	}
 	return Undecided
@@ -201,7 +201,7 @@ type layer struct {
 func (l layer) Verdict() string {
 	switch {
 	case l.Bad > 0:
-		return Violated
+		return Fail
 	case l.Undecided > 0 || l.Pass == 0:
 		return Undecided
 	}
@@ -214,7 +214,7 @@ func (l layer) Words() string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{l.Bad, "violated"}, {l.Undecided, "undecided"}, {l.Pass, "pass"}} {
+	}{{l.Bad, "fail"}, {l.Undecided, "undecided"}, {l.Pass, "pass"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(p.n), p.word))
 		}
@@ -236,7 +236,7 @@ func layers(checks []Check) []layer {
 		switch c.Verdict {
 		case Pass:
 			out[i].Pass++
-		case Violated:
+		case Fail:
 			out[i].Bad++
 		default:
 			out[i].Undecided++

@@ -81,16 +81,16 @@ func sample() Page {
 	ev(1000, 1, "PurgeDuplicate", 70, 1)
 	ev(1200, 1, "Checkpoint", 80, 1)
 	return Page{
-		Title: "purgelab demo", Lead: "Design ordered, persisted, 3 replicas.", Verdict: Violated,
+		Title: "purgelab demo", Lead: "Design ordered, persisted, 3 replicas.", Verdict: Fail,
 		Checks: []Check{
 			{Layer: "specification", Name: "ordered-local", Verdict: Pass, Detail: "120,418 distinct states", Seconds: 6.1},
-			{Layer: "history", Name: "seed 7", Verdict: Violated, Property: "Linearizable", Detail: "poll read a message of generation 0", Replay: "purgelab run --seed 7 --defect local-boundary", Seconds: .4},
+			{Layer: "history", Name: "seed 7", Verdict: Fail, Property: "Linearizable", Detail: "poll read a message of generation 0", Replay: "purgelab run --seed 7 --defect local-boundary", Seconds: .4},
 			{Layer: "trace", Name: "seed 7", Verdict: "", Detail: "TLC is missing"},
 		},
 		Models: []Model{{Name: "ordered-local", Module: "MCOrderedLocal.tla", Expected: "pass", Got: "pass", OK: true, Distinct: 120418, Depth: 31, Seconds: 6.1, Why: "One replica, every durable step, every crash point."}},
 		Faults: []Counter{{"messages lost", 1234}, {"process crashes", 12}, {"power losses", 0}},
 		Runs: []Run{
-			{Name: "seed 7", Verdict: Violated, Property: "Linearizable", Reason: "no order explains the history", Replay: "purgelab run --seed 7",
+			{Name: "seed 7", Verdict: Fail, Property: "Linearizable", Reason: "no order explains the history", Replay: "purgelab run --seed 7",
 				Settings: []Setting{{"replicas", "3"}, {"faults", "all"}}, Timeline: t, Porcupine: `<html><body><script>let a = "<p>";</script>hello "porcupine"</body></html>`},
 			{Name: "seed 8", Verdict: Pass, Timeline: t},
 		},
@@ -117,7 +117,7 @@ func TestPageIsSelfContained(t *testing.T) {
 
 func TestPageShowsVerdicts(t *testing.T) {
 	html := render(t, sample())
-	require.Contains(t, html, `<span class="badge big violated">violated</span>`)
+	require.Contains(t, html, `<span class="badge big fail">fail</span>`)
 	require.Contains(t, html, `purgelab run --seed 7 --defect local-boundary`)
 	require.Contains(t, html, `120,418`)
 	// What was not judged is shown as undecided.

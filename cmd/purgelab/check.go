@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/verdict"
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// newCheckCmd is "purgelab check".
+func newCheckCmd() *cobra.Command {
+	semantics := newChoice("restart", "restart", "continue")
+	var timeout time.Duration
+	var html string
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Judge recorded histories, ours or another system's",
+		Long: `Judge recorded histories: is there an order of the operations, each at one
+instant between its call and its return, in which a partition that keeps the
+contract gives exactly the recorded answers? docs/history.md describes the files,
+docs/contract.md the contract.
+
+Exit code: 0 every history is linearizable, 1 one is not, 2 undecided, 3 a file
+cannot be read: its name, the line and what was wanted are printed.`,
+		Example: `  purgelab check out/seven/history.jsonl
+  purgelab check theirs.jsonl --semantics continue --html why.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			numbering, err := model.ParseNumbering(semantics.value)
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			code := exitPass
+			for _, name := range files {
+				o := check.Options{Semantics: model.Semantics{Numbering: numbering}, Timeout: timeout}
+				if html != "" {
+					o.HTML = pages(html, name, len(files) > 1, cmd.ErrOrStderr())
+				}
+				v, err := checkFile(cmd, name, o)
+				if err != nil {
+					return err
+				}
+				code = worse(code, v.ExitCode())
+			}
+			return exitWith(code)
+		},
+	}
+	cmd.Flags().Var(semantics, "semantics", "numbering after a purge: "+semantics.list())
+	completeChoices(cmd, "semantics", semantics)
+	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: never")
+	cmd.Flags().StringVar(&html, "html", "", "file for porcupine's page of a history that is not linearizable")
+	return cmd
+}
+
+// checkLine is the verdict on one file.
+type checkLine struct {
+	File       string         `json:"file"`
+	Partitions []check.Result `json:"partitions"`
+	verdict.Result
+}
+
+func checkFile(cmd *cobra.Command, name string, o check.Options) (verdict.Verdict, error) {
+	ops, err := history.ReadFile(name)
+	if err != nil {
+		return 0, &exitError{exitUsage, err}
+	}
+	if len(ops) == 0 {
+		return 0, usageError("%s: no operation: there is nothing to judge", name)
+	}
+	total, all, err := check.Check(cmd.Context(), ops, o)
+	if err != nil {
+		return 0, err
+	}
+	if jsonWanted(cmd) {
+		return total.Verdict, writeJSON(cmd.OutOrStdout(), checkLine{name, all, total})
+	}
+	out := cmd.OutOrStdout()
+	judged, unknown := 0, 0
+	for _, r := range all {
+		judged, unknown = judged+r.Operations, unknown+r.Unknown
+	}
+	fmt.Fprintf(out, "%s: %s %s: %s in %s, %d of unknown outcome\n", name, total.Verdict, total.Property, plural(judged, "operation"), plural(len(all), "partition"), unknown)
+	for _, r := range all {
+		if r.Verdict == verdict.Pass {
+			continue
+		}
+		where := ""
+		if r.Line > 0 {
+			where = fmt.Sprintf("%s:%d: ", name, r.Line)
+		}
+		fmt.Fprintf(out, "  partition %d: %s%s\n", r.Partition, where, strings.ReplaceAll(r.Reason, "\n", "\n  "))
+	}
+	return total.Verdict, nil
+}
+
+// pages opens the file for porcupine's page of a partition. Several histories,
+// and partitions after the first, get names of their own.
+func pages(html, name string, several bool, log io.Writer) func(op.Partition) (io.WriteCloser, error) {
+	return func(p op.Partition) (io.WriteCloser, error) {
+		file := html
+		ext := filepath.Ext(html)
+		stem := strings.TrimSuffix(html, ext)
+		if several {
+			base := filepath.Base(name)
+			stem += "-" + strings.TrimSuffix(base, filepath.Ext(base))
+			file = stem + ext
+		}
+		if p > 0 {
+			file = fmt.Sprintf("%s-p%d%s", stem, p, ext)
+		}
+		fmt.Fprintf(log, "purgelab: the page is %s\n", file)
+		return os.Create(file)
+	}
+}
