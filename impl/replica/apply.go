@@ -1,0 +1,200 @@
+package replica
+
+import (
+	"fmt"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/engine"
+	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
+	"purgelab/model/op"
+)
+
+// applyBatch is how many ops one piece of work materializes at most; applyBytes
+// how much of the journal it reads ahead.
+const (
+	applyBatch = 64
+	applyBytes = 1 << 16
+)
+
+// entryQueue holds committed entries read back from the journal, next first.
+type entryQueue struct{ entries []raftlog.Entry }
+
+// nextEntry is the first op that is committed and not materialized.
+func (r *Replica) nextEntry() (*raftlog.Entry, error) {
+	q := &r.queue
+	for len(q.entries) > 0 && q.entries[0].Op <= r.applied {
+		q.entries = q.entries[1:]
+	}
+	if len(q.entries) == 0 {
+		var err error
+		if q.entries, err = r.jr.Entries(r.applied+1, r.committed+1, applyBytes); err != nil {
+			return nil, err
+		}
+	}
+	return &q.entries[0], nil
+}
+
+// applySome materializes committed ops in log order until the batch is full, a
+// purge comes up, or nothing is left.
+func (r *Replica) applySome() error {
+	for i := 0; i < applyBatch && r.applied < r.committed; i++ {
+		e, err := r.nextEntry()
+		if err != nil {
+			return err
+		}
+		if err := r.apply(e); err != nil {
+			return fmt.Errorf("apply op %d: %w", e.Op, err)
+		}
+		if r.purge != nil && !r.purge.deferred {
+			return nil
+		}
+	}
+	return nil
+}
+
+// apply materializes one op, or begins the purge that it is.
+func (r *Replica) apply(e *raftlog.Entry) error {
+	if e.Type != raftlog.Normal || len(e.Data) == 0 {
+		r.emit(observe.Event{Action: "Commit", Op: e.Op, Term: e.Term, Kind: "other"})
+		return r.materialize(e.Op, engine.Effect{}, "")
+	}
+	c, err := decodeCommand(e.Op, e.Data)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Sink != nil {
+		r.emit(commitEvent(e, c))
+	}
+	req := &c.Request
+	if req.Kind == op.Register {
+		id := r.sessions.register(e.Op)
+		r.settle(c, op.Reply{Session: id})
+		return r.materialize(e.Op, engine.Effect{}, "")
+	}
+	if req.Kind == op.Purge {
+		return r.applyPurge(e, c)
+	}
+	s := r.sessions.get(req.Session)
+	if req.Session != 0 {
+		if reply, refused := checkSession(s, req); refused {
+			err := r.materialize(e.Op, engine.Effect{}, "")
+			r.finish(c, reply)
+			return err
+		}
+	}
+
+	reply, eff, err := mutate(r.eng, req, c.Time)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Defects.Has(defect.OffsetAtProposal) && req.Kind == op.Append {
+		reply.Position.Offset = c.Hint
+	}
+	if r.cfg.Defects.Has(defect.StaleAutoCommit) && req.Kind == op.Poll && reply.Code == op.OK && c.Hint > 0 {
+		eff = engine.Effect{Kind: engine.Store, Key: req.Key, Position: position(r.eng.Facts(), c.Hint-1)}
+	}
+	if s != nil {
+		s.Sequence, s.Reply, s.Used = req.Sequence, reply, e.Op
+	}
+	if err := r.materialize(e.Op, eff, ""); err != nil {
+		return err
+	}
+	r.finish(c, reply)
+	return nil
+}
+
+// checkSession answers a request that its session forbids to execute: a repeat
+// with the first reply, word for word.
+func checkSession(s *session, req *op.Request) (reply op.Reply, refused bool) {
+	switch {
+	case s == nil:
+		reply.Code = op.SessionExpired
+	case req.Sequence < s.Sequence:
+		reply.Code = op.StaleSequence
+	case req.Sequence == s.Sequence:
+		return s.Reply, true
+	default:
+		return op.Reply{}, false
+	}
+	if req.Kind == op.DeleteRecords {
+		reply.Position.Offset = -1
+	}
+	return reply, true
+}
+
+// materialize gives the effect of op n to the engine and reports the step.
+func (r *Replica) materialize(n op.Number, eff engine.Effect, action observe.Action) error {
+	base := r.eng.Facts().End
+	if err := r.eng.Apply(n, eff); err != nil {
+		return err
+	}
+	r.applied = n
+	r.since++
+	if r.cfg.Sink != nil {
+		if action == "" {
+			action = "Materialize"
+		}
+		ev := observe.Event{Action: action, Op: n, Kind: "other"}
+		switch eff.Kind {
+		case engine.Append:
+			ev.Kind, ev.Offset, ev.Count = "append", base, len(eff.Payloads)
+		case engine.Store:
+			ev.Kind, ev.Key, ev.Offset = "store", eff.Key.String(), eff.Position.Offset
+		case engine.Delete:
+			ev.Kind, ev.Key = "delete", eff.Key.String()
+		case engine.Advance:
+			ev.Kind, ev.Offset = "advance", eff.Start
+		case engine.Settle:
+			ev.Generation = eff.Settled
+		}
+		r.emit(ev)
+	}
+	r.checkServing()
+	return nil
+}
+
+// finish answers a mutation. A poll still has to read its records.
+func (r *Replica) finish(c *command, reply op.Reply) {
+	if c.Request.Kind == op.Poll && reply.Code == op.OK && reply.Count > 0 {
+		if token, ok := r.waiter(c); ok {
+			r.reads.add(&read{token: token, req: &c.Request, phase: reading, era: r.eng.Facts().Generation, reply: reply, fixed: true})
+		}
+		return
+	}
+	r.settle(c, reply)
+}
+
+// settle answers the client that waits for the proposal, if it waits here.
+func (r *Replica) settle(c *command, reply op.Reply) {
+	if token, ok := r.waiter(c); ok {
+		r.answer(token, reply)
+	}
+}
+
+func (r *Replica) waiter(c *command) (uint64, bool) {
+	if c.Origin != r.origin {
+		return 0, false
+	}
+	token, ok := r.waiting[c.Number]
+	delete(r.waiting, c.Number)
+	return token, ok
+}
+
+// commitEvent tells what an op asks for, before any replica decided its effect.
+func commitEvent(e *raftlog.Entry, c *command) observe.Event {
+	ev := observe.Event{Action: "Commit", Op: e.Op, Term: e.Term, Kind: "other"}
+	switch c.Request.Kind {
+	case op.Append:
+		ev.Kind, ev.Count = "append", len(c.Request.Payloads)
+	case op.StoreBookmark:
+		ev.Kind, ev.Key, ev.Offset = "store", c.Request.Key.String(), c.Request.At.Offset
+	case op.DeleteBookmark:
+		ev.Kind, ev.Key = "delete", c.Request.Key.String()
+	case op.DeleteRecords:
+		ev.Kind, ev.Offset = "advance", c.Request.At.Offset
+	case op.Purge:
+		ev.Kind, ev.Generation = "purge", c.Request.Intent
+	}
+	return ev
+}

@@ -1,0 +1,52 @@
+package replica
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"purgelab/model/op"
+)
+
+// command is the data of a log entry: a request with what the leader added when
+// it proposed it. Deterministic CBOR, fields by number.
+type command struct {
+	_ struct{} `cbor:",toarray"`
+	// Origin and Number name the proposal, so that the replica that made it
+	// finds the client that waits.
+	Origin, Number uint64
+	// Time stamps the messages of an append; clamped when applied.
+	Time op.Timestamp
+	// Hint carries what a defect decides too early; 0 without one.
+	Hint    op.Offset
+	Request op.Request
+}
+
+var encMode, decMode = func() (cbor.EncMode, cbor.DecMode) {
+	e, err := cbor.CoreDetEncOptions().EncMode()
+	if err != nil {
+		panic(err)
+	}
+	// Payloads are bytes that a client chose; they need not be text.
+	d, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return e, d
+}()
+
+func encodeCommand(c *command) []byte {
+	b, err := encMode.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("replica: encode command: %v", err)) // a command has no type that cannot be encoded
+	}
+	return b
+}
+
+func decodeCommand(n op.Number, data []byte) (*command, error) {
+	c := new(command)
+	if err := decMode.Unmarshal(data, c); err != nil {
+		return nil, fmt.Errorf("op %d: command: %w", n, err)
+	}
+	return c, nil
+}

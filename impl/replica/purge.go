@@ -1,0 +1,160 @@
+package replica
+
+import (
+	"purgelab/impl/defect"
+	"purgelab/impl/engine"
+	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
+	"purgelab/model/op"
+)
+
+// purgeInFlight is a purge op that is being materialized: every op below it is,
+// none above it may be.
+type purgeInFlight struct {
+	op   op.Number
+	cmd  *command
+	task *engine.Task
+	// deferred: a defect lets later ops pass before the purge begins.
+	deferred bool
+}
+
+// purgeWaiter is a client that waits until its intent is settled.
+type purgeWaiter struct {
+	token uint64
+	req   *op.Request
+}
+
+// applyPurge handles a purge op. One whose generation is settled already changes
+// nothing: the same intent may be proposed more than once. One that expects
+// another position settles its intent and changes nothing else.
+func (r *Replica) applyPurge(e *raftlog.Entry, c *command) error {
+	req, f := &c.Request, r.eng.Facts()
+	if c.Origin == r.origin && c.Number == r.proposed {
+		r.proposed = 0
+	}
+	if req.Intent <= f.Settled && !r.cfg.Defects.Has(defect.DuplicatePurgeWipes) {
+		return r.materialize(e.Op, engine.Effect{}, "PurgeDuplicate")
+	}
+	if asExpected(f, req) != nil {
+		if err := r.materialize(e.Op, engine.Effect{Kind: engine.Settle, Settled: req.Intent}, "PurgeDuplicate"); err != nil {
+			return err
+		}
+		r.answerPurges()
+		return nil
+	}
+	if r.cfg.Defects.Has(defect.SessionsLostAtPurge) {
+		r.sessions = newSessions(r.cfg.Sessions)
+	}
+	r.purge = &purgeInFlight{op: e.Op, cmd: c}
+	if r.cfg.Defects.Has(defect.ApplyPastPurge) {
+		r.purge.deferred = true
+		return r.materialize(e.Op, engine.Effect{}, "")
+	}
+	return nil
+}
+
+// purgeStep takes the next durable step of the purge in flight.
+func (r *Replica) purgeStep() error {
+	p := r.purge
+	if p.task == nil {
+		if p.deferred {
+			p.op = r.applied
+		}
+		p.task = r.eng.Purge(p.op, p.cmd.Request.Intent, r.sessions.encode())
+	}
+	done, did, err := p.task.Step()
+	if err != nil {
+		return err
+	}
+	if done {
+		r.applied, r.purge, r.since, r.reclaim = p.op, nil, 0, true
+	}
+	r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})
+	if done {
+		r.checkServing()
+		r.answerPurges()
+	}
+	return nil
+}
+
+// learnIntents merges what the metadata plane has committed.
+func (r *Replica) learnIntents(intents []Intent) {
+	for _, in := range intents {
+		r.learnIntent(in)
+	}
+}
+
+func (r *Replica) learnIntent(in Intent) {
+	if in.Generation <= r.eng.Facts().Settled {
+		return
+	}
+	i := len(r.intents)
+	for i > 0 && r.intents[i-1].Generation > in.Generation {
+		i--
+	}
+	if i > 0 && r.intents[i-1].Generation == in.Generation {
+		return
+	}
+	r.intents = append(r.intents, Intent{})
+	copy(r.intents[i+1:], r.intents[i:])
+	r.intents[i] = in
+}
+
+// reconcile proposes the next unsettled intent if this replica leads and no
+// purge of it is outstanding. A proposal that is dropped, or a new leader, only
+// means that it is proposed again.
+//
+// Intents without an expectation may be skipped: the highest settles them all.
+// One with an expectation has an answer of its own and is never skipped.
+func (r *Replica) reconcile() {
+	settled := r.eng.Facts().Settled
+	for len(r.intents) > 0 && r.intents[0].Generation <= settled {
+		r.intents = r.intents[1:]
+	}
+	if !r.leading || r.proposed != 0 || r.purge != nil || len(r.intents) == 0 || !r.readyToLead() {
+		return
+	}
+	in := r.intents[0]
+	for _, next := range r.intents[1:] {
+		if in.Expected != nil || next.Expected != nil {
+			break
+		}
+		in = next
+	}
+	req := &op.Request{Kind: op.Purge, Partition: r.cfg.Partition, Intent: in.Generation, Expected: in.Expected}
+	if n, err := r.propose(req); err == nil {
+		r.proposed = n
+	}
+}
+
+// awaitPurge takes a client's purge: its intent is known from now on, and the
+// client waits until it is settled.
+func (r *Replica) awaitPurge(q Request) {
+	r.learnIntent(Intent{Generation: q.Op.Intent, Expected: q.Op.Expected})
+	r.purges = append(r.purges, purgeWaiter{token: q.Token, req: q.Op})
+	r.answerPurges()
+}
+
+// answerPurges answers every waiting purge whose intent is settled. One that a
+// higher purge skipped is answered with its own number; one that was settled
+// without a purge did not find the position that it, or a higher one, expected.
+func (r *Replica) answerPurges() {
+	f := r.eng.Facts()
+	kept := r.purges[:0]
+	for _, w := range r.purges {
+		if w.req.Intent > f.Settled {
+			kept = append(kept, w)
+			continue
+		}
+		reply := op.Reply{Position: op.Position{Incarnation: f.Incarnation, Generation: w.req.Intent}}
+		if w.req.Intent > f.Generation {
+			reply = bounded(f, op.Mismatch)
+		}
+		r.answer(w.token, reply)
+	}
+	r.purges = kept
+}
+
+// failPurges forgets the waiting clients of a leadership that ended; the intent
+// stays committed, so their outcome is unknown.
+func (r *Replica) failPurges() { r.purges = nil }

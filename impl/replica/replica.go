@@ -1,0 +1,322 @@
+// Package replica is one replica of one partition: a deterministic machine that
+// turns inputs (a tick, a message, a request, a piece of disk work) into outputs
+// (messages, answers). It has no goroutine, clock, socket or randomness of its
+// own; whoever drives it decides what happens when.
+//
+// It joins three parts that do not know each other: consensus decides the order
+// of ops, the journal keeps them, the engine materializes them. One op of the
+// log passes through these steps:
+//
+//	request ─ propose ─ journal write ─ send ─ journal sync ─ acknowledge
+//	        ─ committed ─ materialize ─ answer
+//
+// Materializing goes at its own pace behind consensus: a purge takes several
+// durable steps, and while they are taken the group goes on agreeing on later
+// ops. Ops after the purge are not materialized before it is complete, and
+// nothing is served from a state older than what the disk already shows (Front).
+//
+// Invariants:
+//
+//	engine.Applied <= committed <= journal.Last
+//	an answer "ok" to a mutation is sent after the op was materialized here
+//	a read is answered from a state that holds every op committed when it came
+package replica
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/hashicorp/go-hclog"
+	"go.etcd.io/raft/v3/raftpb"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
+	"purgelab/impl/engine"
+	"purgelab/impl/journal"
+	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
+	"purgelab/impl/record"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// Config says who a replica is and how it behaves. Ticks are calls of
+// Step with Input.Tick.
+type Config struct {
+	ID        int   // 1-based
+	Members   []int // all replicas of the partition, ID among them
+	Partition op.Partition
+	Cluster   uint64
+	FS        vfs.FS
+	Dir       string // of this replica on FS; exists
+
+	HeartbeatTicks, ElectionTicks int
+	// CheckpointOps is how many ops are materialized between checkpoints.
+	CheckpointOps int
+	// Sessions bounds the session table; the least recently used one goes.
+	Sessions int
+	// SegmentBytes and JournalBytes are the sizes at which files roll.
+	SegmentBytes, JournalBytes int
+
+	Rand    *rand.Rand // election timer and identities of this boot
+	Sink    observe.Sink
+	Defects defect.Set
+	Logger  hclog.Logger
+}
+
+// Message is what one replica sends to another. The raft message must not be
+// changed after it was sent.
+type Message struct {
+	From, To  int
+	Partition op.Partition
+	Raft      *raftpb.Message
+}
+
+// Request is a client's operation. Token is the driver's name for it.
+type Request struct {
+	Token uint64
+	Op    *op.Request
+}
+
+// Answer is the reply to the request of that token. Leader is a hint, 0 when
+// unknown.
+type Answer struct {
+	Token  uint64
+	Reply  op.Reply
+	Leader int
+}
+
+// Intent is a purge that the metadata plane has committed: it must be settled
+// on this partition sooner or later.
+type Intent struct {
+	Generation op.Generation
+	Expected   *op.Position
+}
+
+// Input is exactly one of a tick, a message, a request, the intents known to
+// the metadata plane, or permission to do one piece of disk work.
+type Input struct {
+	Now     int64 // milliseconds, never falling
+	Tick    bool
+	Message *Message
+	Request *Request
+	Intents []Intent
+	Work    bool
+}
+
+// Output is what a step leaves to be done. Its slices are valid until the next
+// step.
+type Output struct {
+	Messages []Message
+	Answers  []Answer
+	// Work asks for another Step with Input.Work, after the time that a disk
+	// needs; Synced says that this step synced something.
+	Work, Synced bool
+}
+
+// Replica is the machine. Its methods are not safe for concurrent use.
+type Replica struct {
+	cfg  Config
+	log  hclog.Logger
+	jr   *journal.Journal
+	eng  *engine.Engine
+	node *consensus.Node
+	rep  Report
+
+	now int64
+	out Output
+
+	// Consensus pipeline: at most one batch between Ready and Advance.
+	batch   consensus.Batch
+	stage   stage
+	applied op.Number // == eng.Facts().Applied, kept here because it is read often
+
+	committed op.Number // highest op handed over by consensus
+	queue     entryQueue
+
+	sessions sessions
+	origin   uint64 // identity of this boot, in every proposal
+	counter  uint64
+	waiting  map[uint64]uint64 // proposal number -> token, of this boot and term
+	term     uint64
+	leading  bool
+	serving  bool
+
+	reads      reads
+	intents    []Intent // unsettled, ascending
+	purges     []purgeWaiter
+	proposed   uint64 // proposal number of the outstanding purge, 0 none
+	purge      *purgeInFlight
+	checkpoint *engine.Task
+	since      int // ops materialized since the last checkpoint began
+	reclaim    bool
+	localTurn  bool
+}
+
+// Report says what a boot found.
+type Report struct {
+	Journal journal.Report
+	Engine  engine.Report
+}
+
+// Open boots a replica from its disk. A disk that is damaged or that proves
+// this replica forgot what it promised is refused with a typed error of
+// journal, engine, record or consensus; nothing is repaired by guess.
+func Open(cfg Config) (*Replica, error) {
+	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}}
+	if r.log == nil {
+		r.log = hclog.NewNullLogger()
+	}
+	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: 1}
+	var err error
+	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+	}
+	if r.eng, r.rep.Engine, err = engine.Open(engine.Options{
+		FS: cfg.FS, Dir: cfg.Dir, Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
+	}); err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+	}
+	f := r.eng.Facts()
+	if f.Front > r.jr.Last() {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, &ForgottenError{Front: f.Front, Last: r.jr.Last()})
+	}
+	if r.sessions, err = decodeSessions(r.eng.Extra(), cfg.Sessions); err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+	}
+	r.applied, r.committed = f.Applied, f.Applied
+	r.origin = cfg.Rand.Uint64()
+	r.reads.base = cfg.Rand.Uint64() &^ 0xffffffff
+	members := make([]uint64, len(cfg.Members))
+	for i, m := range cfg.Members {
+		members[i] = uint64(m)
+	}
+	r.node, err = consensus.New(consensus.Config{
+		ID: uint64(cfg.ID), Voters: members, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Rand: cfg.Rand,
+		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+	}
+	r.reclaim = true
+	marker, boundary := "none", f.Boundary
+	if m := f.Pending; m != nil {
+		marker, boundary = "begun", m.Boundary
+	} else if f.Generation > 0 {
+		marker = "complete"
+	}
+	r.emit(observe.Event{Action: "Boot", Kind: marker, Op: boundary})
+	r.checkServing()
+	return r, nil
+}
+
+// ForgottenError means that the disk holds the effect of an op that the journal
+// does not hold: the journal lost what this replica once acknowledged.
+type ForgottenError struct{ Front, Last op.Number }
+
+func (e *ForgottenError) Error() string {
+	return fmt.Sprintf("suspect: op %d is materialized but the journal ends at op %d", e.Front, e.Last)
+}
+
+// bootLog raises the saved commit to what the disk proves: an op is materialized,
+// and a marker written, only after it was committed.
+type bootLog struct {
+	*journal.Journal
+	front op.Number
+}
+
+func (l bootLog) State() raftlog.State {
+	s := l.Journal.State()
+	s.Commit = max(s.Commit, l.front)
+	return s
+}
+
+// Step takes one input. An error stops the replica for good: it must be opened
+// again. What it acknowledged before is on its disk.
+func (r *Replica) Step(in Input) (out Output, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, r.node.Recovered(v))
+		}
+	}()
+	r.now = in.Now
+	r.out.Messages, r.out.Answers, r.out.Work, r.out.Synced = r.out.Messages[:0], r.out.Answers[:0], false, false
+	switch {
+	case in.Tick:
+		r.tick()
+	case in.Message != nil:
+		// raft refuses what it cannot use (an unknown sender, say); that is an
+		// answer, not a fault of this replica.
+		if e := r.node.Step(in.Message.Raft); e != nil {
+			r.log.Debug("message refused", "from", in.Message.From, "error", e)
+		}
+	case in.Request != nil:
+		r.request(*in.Request)
+	case in.Intents != nil:
+		r.learnIntents(in.Intents)
+	case in.Work:
+		err = r.work()
+	}
+	if err != nil {
+		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, err)
+	}
+	r.followRole()
+	r.reconcile()
+	r.out.Work = r.hasWork()
+	return r.out, nil
+}
+
+// Report of the boot.
+func (r *Replica) Report() Report { return r.rep }
+
+func (r *Replica) tick() {
+	r.node.Tick()
+	r.retryReads()
+}
+
+// followRole drops what belonged to a leadership that ended: the answers to its
+// proposals will never be known here, so their outcome is unknown.
+func (r *Replica) followRole() {
+	st := r.node.Status()
+	leading := st.Role == consensus.Leader
+	if st.Term == r.term && leading == r.leading {
+		return
+	}
+	if leading {
+		r.emit(observe.Event{Action: "BecomeLeader", Term: st.Term})
+	}
+	if r.leading {
+		r.waiting = map[uint64]uint64{}
+		r.proposed = 0
+		r.failReads()
+		r.failPurges()
+	}
+	r.term, r.leading = st.Term, leading
+}
+
+// checkServing reports once per boot that nothing on the disk is ahead of the
+// materialized state any more.
+func (r *Replica) checkServing() {
+	if !r.serving && r.purge == nil && r.applied >= r.eng.Facts().Front {
+		r.serving = true
+		r.emit(observe.Event{Action: "Serve"})
+	}
+}
+
+func (r *Replica) answer(token uint64, reply op.Reply) {
+	r.out.Answers = append(r.out.Answers, Answer{Token: token, Reply: reply, Leader: int(r.node.Status().Leader)})
+}
+
+// emit completes and passes on an event.
+func (r *Replica) emit(e observe.Event) {
+	if r.cfg.Sink == nil {
+		return
+	}
+	f := r.eng.Facts()
+	e.Time, e.Replica, e.Partition = r.now, r.cfg.ID, r.cfg.Partition
+	e.Applied, e.Start, e.End = f.Applied, f.Start, f.End
+	if e.Generation == 0 {
+		e.Generation = f.Generation
+	}
+	r.cfg.Sink.Observe(e)
+}

@@ -1,0 +1,9 @@
+package replica
+
+import "go.etcd.io/raft/v3/raftpb"
+
+func (r *Replica) send(ms []*raftpb.Message) {
+	for _, m := range ms {
+		r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: int(m.GetTo()), Partition: r.cfg.Partition, Raft: m})
+	}
+}

@@ -1,0 +1,37 @@
+package replica
+
+import (
+	"purgelab/impl/consensus"
+	"purgelab/impl/engine"
+	"purgelab/model/op"
+)
+
+// View is what may be read from a replica without changing it: for the named
+// invariants, the report, and whoever waits for a group to come to rest.
+type View struct {
+	ID        int
+	Role      consensus.Role
+	Term      uint64
+	Committed op.Number
+	Last      op.Number // end of the journal
+	Serving   bool
+	Purging   bool
+	Facts     engine.Facts
+	// Idle: nothing is left to do until the next input.
+	Idle bool
+}
+
+// View reads the replica.
+func (r *Replica) View() View {
+	st := r.node.Status()
+	return View{
+		ID: r.cfg.ID, Role: st.Role, Term: st.Term, Committed: st.Commit, Last: r.jr.Last(),
+		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork(),
+	}
+}
+
+// Bookmarks of the current era, sorted by key.
+func (r *Replica) Bookmarks() []engine.BookmarkEntry { return r.eng.Bookmarks() }
+
+// Records reads materialized records, for comparison with other replicas.
+func (r *Replica) Records(from op.Offset, max int) ([]op.Record, error) { return r.eng.Read(from, max) }

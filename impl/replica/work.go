@@ -1,0 +1,208 @@
+package replica
+
+import (
+	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/model/op"
+)
+
+// stage is where the batch between Ready and Advance stands.
+type stage uint8
+
+const (
+	idle stage = iota
+	written
+)
+
+// work does one piece: a stage of the consensus pipeline or a step of
+// materializing, by turns when both have something to do, and one phase of the
+// reads that can move.
+func (r *Replica) work() error {
+	r.askReads()
+	consensusWork, localWork := r.stage != idle || r.node.HasReady(), r.hasLocalWork()
+	var err error
+	if consensusWork && !(localWork && r.localTurn) {
+		r.localTurn = true
+		err = r.consensusStage()
+	} else if localWork {
+		r.localTurn = false
+		err = r.localStep()
+	}
+	if err != nil {
+		return err
+	}
+	return r.readStep()
+}
+
+func (r *Replica) hasWork() bool {
+	return r.stage != idle || r.node.HasReady() || r.hasLocalWork() || r.readable() ||
+		len(r.reads.fresh) > 0 && (r.readyToLead() || r.cfg.Defects.Has(defect.StaleRead))
+}
+
+func (r *Replica) hasLocalWork() bool {
+	return r.purge != nil || r.checkpoint != nil || r.applied < r.committed || r.reclaim || r.since >= r.cfg.CheckpointOps
+}
+
+// consensusStage takes a batch from raft to Advance in two stages: write and
+// send; sync, and send what promises that something is durable. One sync covers
+// all that came in one batch: that is group commit.
+func (r *Replica) consensusStage() error {
+	if r.stage == idle {
+		b, ok := r.node.Ready()
+		if !ok {
+			return nil
+		}
+		r.batch = b
+		if b.State != nil || len(b.Entries) > 0 {
+			if err := r.jr.Append(b.State, b.Entries); err != nil {
+				return err
+			}
+		}
+		r.send(b.Early)
+		if r.stage = written; b.MustSync {
+			return nil
+		}
+	} else if r.batch.MustSync {
+		if err := r.jr.Sync(); err != nil {
+			return err
+		}
+		r.out.Synced = true
+	}
+	b := r.batch
+	r.stage, r.batch = idle, consensus.Batch{}
+	r.send(b.Late)
+	if n := len(b.Committed); n > 0 {
+		r.committed = b.Committed[n-1].Op
+	}
+	for _, rd := range b.Reads {
+		r.readRoundDone(rd.Ctx, rd.Index)
+	}
+	r.node.Advance()
+	return nil
+}
+
+// localStep takes one step of materializing. Whatever is begun is finished
+// first: a checkpoint before a purge, a purge before the ops after it.
+func (r *Replica) localStep() error {
+	switch {
+	case r.checkpoint != nil:
+		done, did, err := r.checkpoint.Step()
+		if err != nil {
+			return err
+		}
+		r.out.Synced = true
+		if done {
+			r.checkpoint, r.reclaim = nil, true
+			r.emit(observe.Event{Action: did})
+		}
+		// Ops may be materialized between the steps of a checkpoint.
+		if r.purge == nil {
+			return r.applySome()
+		}
+		return nil
+
+	case r.purge != nil:
+		if r.purge.deferred && r.purge.task == nil && r.applied < r.committed {
+			return r.applySome()
+		}
+		r.out.Synced = true
+		return r.purgeStep()
+
+	case r.applied < r.committed:
+		return r.applySome()
+
+	case r.since >= r.cfg.CheckpointOps:
+		r.since = 0
+		r.checkpoint = r.eng.Checkpoint(r.sessions.encode())
+		return nil
+
+	case r.reclaim:
+		more, folder, err := r.eng.Reclaim()
+		if err != nil {
+			return err
+		}
+		if r.reclaim = more; folder {
+			r.emit(observe.Event{Action: "Reclaim", Generation: r.eng.Reclaimed()})
+		}
+	}
+	return nil
+}
+
+func (r *Replica) request(q Request) {
+	switch {
+	case !r.leading:
+		r.answer(q.Token, op.Reply{Code: op.NotLeader})
+	case !r.serving:
+		r.answer(q.Token, op.Reply{Code: op.NotReady})
+	case !validRequest(q.Op):
+		reply := op.Reply{Code: op.BadRequest}
+		if q.Op.Kind == op.DeleteRecords {
+			reply.Position.Offset = -1
+		}
+		r.answer(q.Token, reply)
+	case q.Op.Kind == op.Purge:
+		r.awaitPurge(q)
+	case q.Op.Mutates():
+		n, err := r.propose(q.Op)
+		if err != nil {
+			r.answer(q.Token, op.Reply{Code: op.Transient})
+			return
+		}
+		r.waiting[n] = q.Token
+	default:
+		r.reads.fresh = append(r.reads.fresh, &read{token: q.Token, req: q.Op})
+	}
+}
+
+// validRequest refuses what no state could make legal.
+func validRequest(req *op.Request) bool {
+	if (req.Session == 0) != (req.Sequence == 0) && req.Mutates() && req.Kind != op.Register && req.Kind != op.Purge {
+		return false
+	}
+	switch req.Kind {
+	case op.Append:
+		return len(req.Payloads) > 0
+	case op.Poll:
+		return req.Max > 0
+	case op.Purge:
+		return req.Intent > 0
+	case op.Register, op.StoreBookmark, op.DeleteBookmark, op.GetBookmark, op.ListOffsets, op.DeleteRecords:
+		return true
+	}
+	return false
+}
+
+// propose hands a request to consensus. An error means that it was not proposed
+// and has no effect.
+func (r *Replica) propose(req *op.Request) (uint64, error) {
+	r.counter++
+	c := command{Origin: r.origin, Number: r.counter, Time: op.Timestamp(r.now), Request: *req}
+	if r.cfg.Defects != 0 {
+		c.Hint = r.hint(req)
+	}
+	if err := r.node.Propose(encodeCommand(&c)); err != nil {
+		return 0, err
+	}
+	return r.counter, nil
+}
+
+// hint is what two defects decide at proposal: the offset of an append, and one
+// more than the bookmark of an auto-commit poll.
+func (r *Replica) hint(req *op.Request) op.Offset {
+	if req.Kind == op.Append {
+		return r.eng.Facts().End
+	}
+	if req.Kind == op.Poll {
+		if from, count, refusal, err := plan(r.eng, req); err == nil && refusal == nil && count > 0 {
+			return from + op.Offset(count)
+		}
+	}
+	return 0
+}
+
+// readyToLead tells whether this leader has materialized an entry of its own
+// term: only then does it know all that was committed before it.
+func (r *Replica) readyToLead() bool {
+	return r.leading && r.applied >= r.node.Status().OwnTermEntry && r.node.Status().OwnTermEntry > 0
+}
