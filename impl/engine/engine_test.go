@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+)
+
+// sample is a short history with everything in it: two purges, bookmarks set,
+// moved back and deleted, starts that pass whole segments.
+func sample() *script {
+	s := newScript()
+	s.append(3)
+	s.store(1, 1)
+	s.append(2)
+	s.delete(1)
+	s.store(2, 4)
+	s.append(4)
+	s.advance(4)
+	s.store(1, 7)
+	s.add(step{})
+	s.append(5)
+	s.store(2, 2)
+	s.advance(9)
+	s.append(1)
+	s.purge(2)
+	s.append(2)
+	s.store(3, 1)
+	s.store(2, 0)
+	s.delete(3)
+	s.append(6)
+	s.append(6)
+	s.advance(14)
+	s.add(step{eff: Effect{Kind: Settle, Settled: 4}})
+	s.purge(5)
+	s.append(1)
+	s.store(1, 0)
+	s.append(7)
+	return s
+}
+
+func TestScriptWithoutCrash(t *testing.T) {
+	for _, every := range []int{0, 1, 3, 7} {
+		v := &driver{t: t, s: sample(), d: crashfs.New(), checkpointEvery: every}
+		require.NoError(t, v.open())
+		v.check()
+		require.NoError(t, v.run(v.s.last()))
+		for more := true; more; {
+			var err error
+			more, _, err = v.e.Reclaim()
+			require.NoError(t, err)
+		}
+		v.check()
+		require.Equal(t, []op.Generation{5}, v.folders())
+		v.d.ProcessCrash()
+		require.NoError(t, v.open())
+		v.check()
+		require.NoError(t, v.run(v.s.last()))
+	}
+}
+
+// TestEveryCrashPoint stops the machine before and after each mutating call,
+// lets the process or the power fail, opens, compares, goes on to the end, and
+// compares again.
+func TestEveryCrashPoint(t *testing.T) {
+	draws := uint64(5)
+	if testing.Short() {
+		draws = 1
+	}
+	for _, every := range []int{3, 7} {
+		total := crashRun(t, every, 0, 0, false, 0)
+		require.Greater(t, total, 80)
+		for point := 1; point <= 2*total; point++ {
+			crashRun(t, every, point, 0, false, 0)
+			for draw := range draws {
+				crashRun(t, every, point, 0, true, draw)
+			}
+		}
+	}
+}
+
+// TestCrashDuringRecovery stops the machine a second time while it recovers
+// from the first crash.
+func TestCrashDuringRecovery(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	runs := 4000
+	if testing.Short() {
+		runs = 500
+	}
+	for range runs {
+		crashRun(t, 2+r.IntN(6), 1+r.IntN(300), 1+r.IntN(60), r.IntN(4) > 0, r.Uint64())
+	}
+}
+
+// crashRun stops at the given point (2k-1: before call k; 2k: after it; 0:
+// never), and again at point second of the next life.
+func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (calls int) {
+	v := &driver{t: t, s: sample(), d: crashfs.New(), checkpointEvery: every}
+	arm := func(point int) {
+		calls = 0
+		v.d.Arm(func(vfs.Label, string) crashfs.Action {
+			calls++
+			switch point {
+			case 2*calls - 1:
+				return crashfs.CrashBefore
+			case 2 * calls:
+				return crashfs.CrashAfter
+			}
+			return crashfs.Continue
+		})
+	}
+	r := rand.New(rand.NewPCG(draw, uint64(point)))
+	live := func(point int) {
+		arm(point)
+		err := v.open()
+		if err == nil {
+			v.check()
+			err = v.run(v.s.last())
+		}
+		v.d.Arm(nil)
+		if err != nil {
+			require.ErrorIs(t, err, vfs.ErrCrashed, "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+		}
+		if power {
+			v.d.PowerLoss(r)
+		} else {
+			v.d.ProcessCrash()
+		}
+	}
+	live(point)
+	first := calls
+	if second > 0 {
+		live(second)
+	}
+	require.NoError(t, v.open(), "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+	v.check()
+	require.NoError(t, v.run(v.s.last()), "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+	// What is left behind goes away, and nothing visible with it.
+	require.NoError(t, v.finishTask())
+	for more := true; more; {
+		var err error
+		more, _, err = v.e.Reclaim()
+		require.NoError(t, err)
+	}
+	v.check()
+	require.Equal(t, []op.Generation{5}, v.folders())
+	return first
+}
+
+// TestRandomScripts runs drawn scripts with drawn crashes.
+func TestRandomScripts(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		v := &driver{t: rt, s: newScript(), d: crashfs.New(), checkpointEvery: rapid.IntRange(0, 9).Draw(rt, "every")}
+		v.opts = func(o *Options) {
+			o.SegmentBytes = rapid.SampledFrom([]int{1, 200, 600, 0}).Draw(rt, "segment-bytes")
+			o.IndexEvery = rapid.SampledFrom([]int{1, 150, 0}).Draw(rt, "index-every")
+		}
+		for range rapid.IntRange(5, 60).Draw(rt, "ops") {
+			now := v.s.now()
+			switch k := rapid.IntRange(0, 11).Draw(rt, "kind"); {
+			case k <= 4 || now.end == 0 && k <= 9:
+				v.s.append(rapid.IntRange(1, 6).Draw(rt, "count"))
+			case k <= 7:
+				v.s.store(rapid.IntRange(0, 3).Draw(rt, "key"), op.Offset(rapid.IntRange(0, int(now.end)-1).Draw(rt, "offset")))
+			case k == 8 && len(now.marks) > 0:
+				id := rapid.IntRange(0, 3).Draw(rt, "key")
+				if _, ok := now.marks[key(id)]; ok {
+					v.s.delete(id)
+				}
+			case k == 9:
+				v.s.advance(op.Offset(rapid.IntRange(int(now.start), int(now.end)).Draw(rt, "start")))
+			case k == 10:
+				v.s.purge(max(now.gen, now.settled) + op.Generation(rapid.IntRange(1, 3).Draw(rt, "skip")))
+			default:
+				v.s.add(step{})
+			}
+		}
+		for range rapid.IntRange(0, 4).Draw(rt, "crashes") {
+			at, n := rapid.IntRange(1, 120).Draw(rt, "call"), 0
+			action := rapid.SampledFrom([]crashfs.Action{crashfs.CrashBefore, crashfs.CrashAfter}).Draw(rt, "when")
+			v.d.Arm(func(vfs.Label, string) crashfs.Action {
+				if n++; n == at {
+					return action
+				}
+				return crashfs.Continue
+			})
+			err := v.open()
+			if err == nil {
+				v.check()
+				err = v.run(v.s.last())
+			}
+			v.d.Arm(nil)
+			if err != nil {
+				require.ErrorIs(rt, err, vfs.ErrCrashed)
+			}
+			if rapid.Bool().Draw(rt, "power") {
+				v.d.PowerLoss(rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)))
+			} else {
+				v.d.ProcessCrash()
+			}
+		}
+		require.NoError(rt, v.open())
+		v.check()
+		require.NoError(rt, v.run(v.s.last()))
+	})
+}

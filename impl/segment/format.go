@@ -1,0 +1,157 @@
+package segment
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/record"
+	"purgelab/model/op"
+)
+
+const (
+	fileMagic  = 0x31534c50 // "PLS1"
+	batchMagic = 0x54424c50 // "PLBT"
+
+	fileHeader  = 40
+	batchHeader = 40
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// owner is what every checksum of a file begins with.
+type owner struct {
+	id  record.Identity
+	gen op.Generation
+}
+
+func (o owner) sum() uint32 {
+	return crc32.Checksum(binary.LittleEndian.AppendUint32(o.id.Append(nil), uint32(o.gen)), castagnoli)
+}
+
+func (o owner) String() string { return fmt.Sprintf("%v/g%d", o.id, o.gen) }
+
+func appendFileHeader(b []byte, o owner, base op.Offset) []byte {
+	at := len(b)
+	b = binary.LittleEndian.AppendUint32(b, fileMagic)
+	b = o.id.Append(b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(o.gen))
+	b = binary.LittleEndian.AppendUint64(b, uint64(base))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+}
+
+// decodeFileHeader checks a header; foreign tells damage from an intact header
+// of another owner.
+func decodeFileHeader(file string, b []byte, want owner) (base op.Offset, foreign bool, err error) {
+	if len(b) < fileHeader {
+		return 0, false, &corrupt.Error{File: file, What: "segment header bytes", Want: fileHeader, Got: len(b)}
+	}
+	if m := binary.LittleEndian.Uint32(b); m != fileMagic {
+		return 0, false, &corrupt.Error{File: file, What: "segment magic", Want: uint32(fileMagic), Got: m}
+	}
+	stored := binary.LittleEndian.Uint32(b[36:])
+	if crc := crc32.Checksum(b[:36], castagnoli); crc != stored {
+		return 0, false, &corrupt.Error{File: file, Offset: 36, What: "segment header checksum", Want: crc, Got: stored}
+	}
+	got := owner{record.DecodeIdentity(b[4:]), op.Generation(binary.LittleEndian.Uint32(b[24:]))}
+	if got != want {
+		return 0, true, &corrupt.Error{File: file, Offset: 4, What: "segment owner", Want: want, Got: got}
+	}
+	return op.Offset(binary.LittleEndian.Uint64(b[28:])), false, nil
+}
+
+// batch is the head of a batch; body is the encoded payloads.
+type batch struct {
+	op    op.Number
+	base  op.Offset
+	ts    op.Timestamp
+	count int
+	crc   uint32
+	size  int64 // with its header
+	body  []byte
+}
+
+func (b *batch) end() op.Offset { return b.base + op.Offset(b.count) }
+
+func appendBatch(b []byte, sum uint32, n op.Number, base op.Offset, ts op.Timestamp, payloads []op.Payload) []byte {
+	at := len(b)
+	b = append(b, make([]byte, batchHeader)...)
+	for _, p := range payloads {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
+	}
+	f := b[at:]
+	binary.LittleEndian.PutUint32(f, batchMagic)
+	binary.LittleEndian.PutUint32(f[4:], uint32(len(f)-batchHeader))
+	binary.LittleEndian.PutUint32(f[12:], uint32(len(payloads)))
+	binary.LittleEndian.PutUint64(f[16:], uint64(n))
+	binary.LittleEndian.PutUint64(f[24:], uint64(base))
+	binary.LittleEndian.PutUint64(f[32:], uint64(ts))
+	binary.LittleEndian.PutUint32(f[8:], batchSum(sum, f))
+	return b
+}
+
+func batchSum(sum uint32, f []byte) uint32 {
+	return crc32.Update(crc32.Update(sum, castagnoli, f[:8]), castagnoli, f[12:])
+}
+
+// decodeBatch reads the batch at b[0:]; at is its place in file, for errors.
+func decodeBatch(file string, at int64, b []byte, sum uint32) (batch, error) {
+	bad := func(off int64, what string, want, got any) (batch, error) {
+		return batch{}, &corrupt.Error{File: file, Offset: at + off, What: what, Want: want, Got: got}
+	}
+	if len(b) < batchHeader {
+		return bad(0, "batch header bytes", batchHeader, len(b))
+	}
+	if m := binary.LittleEndian.Uint32(b); m != batchMagic {
+		return bad(0, "batch magic", uint32(batchMagic), m)
+	}
+	length := int64(binary.LittleEndian.Uint32(b[4:]))
+	if length > int64(len(b)-batchHeader) {
+		return bad(4, "batch length", fmt.Sprintf("at most %d", len(b)-batchHeader), length)
+	}
+	b = b[:batchHeader+length]
+	stored := binary.LittleEndian.Uint32(b[8:])
+	if crc := batchSum(sum, b); crc != stored {
+		return bad(8, "batch checksum", crc, stored)
+	}
+	x := batch{
+		count: int(binary.LittleEndian.Uint32(b[12:])),
+		op:    op.Number(binary.LittleEndian.Uint64(b[16:])),
+		base:  op.Offset(binary.LittleEndian.Uint64(b[24:])),
+		ts:    op.Timestamp(binary.LittleEndian.Uint64(b[32:])),
+		crc:   stored,
+		size:  int64(len(b)),
+		body:  b[batchHeader:],
+	}
+	rest := x.body
+	for range x.count {
+		if len(rest) < 4 {
+			return bad(batchHeader, "payload length bytes", 4, len(rest))
+		}
+		n := int64(binary.LittleEndian.Uint32(rest))
+		if int64(len(rest)-4) < n {
+			return bad(batchHeader, "payload bytes", n, len(rest)-4)
+		}
+		rest = rest[4+n:]
+	}
+	if len(rest) != 0 {
+		return bad(batchHeader, "batch bytes after payloads", 0, len(rest))
+	}
+	return x, nil
+}
+
+// records appends the payloads of the batch to out, the first skip left out, up
+// to max records in out.
+func (b *batch) records(out []op.Record, skip, max int) []op.Record {
+	rest := b.body
+	for i := 0; i < b.count && len(out) < max; i++ {
+		n := binary.LittleEndian.Uint32(rest)
+		if i >= skip {
+			out = append(out, op.Record{Payload: op.Payload(rest[4 : 4+n]), Timestamp: b.ts})
+		}
+		rest = rest[4+n:]
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// Report says what Open found and did.
+type Report struct {
+	Files, Batches int
+	// Torn, if not nil, is why the log was cut above the checkpoint.
+	Torn *corrupt.Error
+	// Cut is how many bytes went, Removed how many files.
+	Cut     int64
+	Removed int
+}
+
+// Open reads the log of one generation.
+func Open(o Options) (*Log, Report, error) {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = DefaultSegmentBytes
+	}
+	if o.IndexEvery == 0 {
+		o.IndexEvery = DefaultIndexEvery
+	}
+	own := owner{o.Identity, o.Generation}
+	l := &Log{o: o, owner: own, sum: own.sum(), end: o.End, ts: o.Timestamp}
+	var r Report
+	bases, err := l.list()
+	if err != nil {
+		return nil, r, err
+	}
+	// The start lies in the last file that begins at or below it. Older files
+	// are leftovers of a reclaim, or of an unlink that a power loss undid.
+	first := 0
+	for i, b := range bases {
+		if b <= o.Start {
+			first = i
+		}
+	}
+	for _, b := range bases[:first] {
+		l.below = append(l.below, l.name(b))
+	}
+	bases = bases[first:]
+	if o.Start < o.End && (len(bases) == 0 || bases[0] > o.Start) {
+		e := &corrupt.Error{File: l.name(o.Start), What: "segment that holds the start", Want: fmt.Sprintf("base at most %d", o.Start), Got: "none"}
+		if len(bases) > 0 {
+			e.Got = bases[0]
+		}
+		return nil, r, e
+	}
+	// needed is where the messages end that must be there: none if the start has
+	// reached the end, since all files may have been reclaimed then, and of the
+	// unlinks some undone.
+	if o.Start < o.End {
+		l.needed = o.End
+	}
+	// next is the offset that the next batch must have.
+	var next op.Offset
+	if len(bases) > 0 {
+		next = bases[0]
+	}
+	for i, base := range bases {
+		if base > o.End && i == 0 || base != next {
+			bad := &corrupt.Error{File: l.name(base), What: "segment base", Want: next, Got: base}
+			if i == 0 {
+				bad.Want = o.End
+			}
+			if next < l.needed {
+				return nil, r, bad
+			}
+			return l.finish(&r, bad, bases[i:])
+		}
+		torn, err := l.load(base, &next, &r)
+		if err != nil {
+			return nil, r, err
+		}
+		if torn != nil {
+			rest := bases[i+1:]
+			if k := len(l.files); k == 0 || l.files[k-1].base != base {
+				rest = bases[i:] // not even its header is there
+			}
+			return l.finish(&r, torn, rest)
+		}
+	}
+	return l.finish(&r, nil, nil)
+}
+
+// list returns the bases of the files, ascending.
+func (l *Log) list() ([]op.Offset, error) {
+	names, err := l.o.FS.List(l.o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("segment: open: %w", err)
+	}
+	var bases []op.Offset
+	for _, name := range names {
+		var b op.Offset
+		if _, err := fmt.Sscanf(name, "seg-%020d.log", &b); err == nil && l.o.Dir+"/"+name == l.name(b) {
+			bases = append(bases, b)
+		}
+	}
+	return bases, nil
+}
+
+// load reads one file. torn is damage that nothing proves to have been durable.
+func (l *Log) load(base op.Offset, next *op.Offset, r *Report) (torn *corrupt.Error, err error) {
+	f := &file{name: l.name(base), base: base, end: base, size: fileHeader}
+	h, b, err := readFile(l.o.FS, f.name)
+	if err != nil {
+		return nil, fmt.Errorf("segment: open %s: %w", f.name, err)
+	}
+	f.h = h
+	got, foreign, err := decodeFileHeader(f.name, b, l.owner)
+	if err == nil && got != base {
+		err, foreign = &corrupt.Error{File: f.name, Offset: 28, What: "segment base", Want: base, Got: got}, true
+	}
+	if err != nil {
+		h.Close()
+		if foreign || base < l.needed {
+			return nil, err
+		}
+		errors.As(err, &torn)
+		return torn, nil
+	}
+	l.files = append(l.files, f)
+	for f.size < int64(len(b)) {
+		x, err := decodeBatch(f.name, f.size, b[f.size:], l.sum)
+		if err == nil {
+			err = l.fits(f, &x, *next)
+		}
+		if err != nil {
+			if *next < l.needed {
+				return nil, err
+			}
+			errors.As(err, &torn)
+			if err := l.cut(f, int64(len(b)), r); err != nil {
+				return nil, err
+			}
+			return torn, nil
+		}
+		f.note(f.end, x.ts, l.o.IndexEvery)
+		if x.base >= l.o.End {
+			l.ahead = append(l.ahead, ahead{op: x.op, file: f.name, at: f.size, end: x.end(), crc: x.crc})
+			l.lastOp, l.end, l.ts = x.op, x.end(), x.ts
+			f.dirty = true
+		}
+		f.size += x.size
+		f.end, f.ts, *next = x.end(), x.ts, x.end()
+		r.Batches++
+	}
+	return nil, nil
+}
+
+// fits checks that batch x may follow what was read.
+func (l *Log) fits(f *file, x *batch, next op.Offset) error {
+	bad := func(off int64, what string, want, got any) error {
+		return &corrupt.Error{File: f.name, Offset: f.size + off, What: what, Want: want, Got: got}
+	}
+	switch {
+	case x.base != next:
+		return bad(24, "batch base", next, x.base)
+	case x.count == 0:
+		return bad(12, "batch count", "at least 1", x.count)
+	case x.base < l.o.End && x.end() > l.o.End:
+		return bad(24, "batch end", fmt.Sprintf("at most %d", l.o.End), x.end())
+	case x.base < l.o.End && x.op > l.o.Applied:
+		return bad(16, "batch op", fmt.Sprintf("at most %d", l.o.Applied), x.op)
+	case x.base >= l.o.End && x.op <= max(l.o.Applied, l.lastOp):
+		return bad(16, "batch op", fmt.Sprintf("above %d", max(l.o.Applied, l.lastOp)), x.op)
+	}
+	return nil
+}
+
+// cut removes the end of a file, durably.
+func (l *Log) cut(f *file, size int64, r *Report) error {
+	r.Cut += size - f.size
+	if err := f.h.Truncate("segment.cut.truncate", f.size); err != nil {
+		return fmt.Errorf("segment: cut %s: %w", f.name, err)
+	}
+	if err := f.h.Sync("segment.cut.sync"); err != nil {
+		return fmt.Errorf("segment: cut %s: %w", f.name, err)
+	}
+	f.dirty = false
+	return nil
+}
+
+// finish checks that nothing durable is missing and removes files after a cut.
+func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Report, error) {
+	r.Torn, r.Files = torn, len(l.files)
+	if k := len(l.files); k > 0 && l.files[k-1].end < l.o.End {
+		f := l.files[k-1]
+		if f.end < l.needed {
+			return nil, *r, &corrupt.Error{File: f.name, Offset: f.size, What: "end of the messages", Want: l.o.End, Got: f.end}
+		}
+		for _, f := range l.files {
+			l.below = append(l.below, f.name)
+		}
+		l.Close()
+	}
+	for _, base := range rest {
+		if err := l.o.FS.Remove("segment.cut.remove", l.name(base)); err != nil {
+			return nil, *r, fmt.Errorf("segment: cut: %w", err)
+		}
+		r.Removed++
+	}
+	if len(rest) > 0 {
+		if err := l.o.FS.SyncDir("segment.cut.dirsync", l.o.Dir); err != nil {
+			return nil, *r, fmt.Errorf("segment: cut: %w", err)
+		}
+	}
+	// Whatever was found above the checkpoint may be in the cache only.
+	l.newName = len(l.files) > 0
+	return l, *r, nil
+}
+
+func readFile(fs vfs.FS, name string) (vfs.File, []byte, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return nil, nil, err
+	}
+	b := make([]byte, size)
+	if n, err := f.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
+		return nil, nil, err
+	}
+	return f, b, nil
+}

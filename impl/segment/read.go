@@ -1,0 +1,130 @@
+package segment
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sort"
+
+	"purgelab/model/op"
+)
+
+func leUint32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+
+// readAhead is the least that one read of a scan asks for.
+const readAhead = 4096
+
+// Read returns records from an offset up to limit, at most max.
+func (l *Log) Read(from, limit op.Offset, max int) ([]op.Record, error) {
+	if int64(max) > int64(limit-from) {
+		max = int(limit - from)
+	}
+	if max <= 0 {
+		return nil, nil
+	}
+	out := make([]op.Record, 0, min(max, 1024))
+	for i := l.search(from); i >= 0 && i < len(l.files) && len(out) < max; i++ {
+		f := l.files[i]
+		err := l.scan(f, f.before(from+op.Offset(len(out))), func(b *batch) bool {
+			next := from + op.Offset(len(out))
+			if b.end() > next {
+				out = b.records(out, int(next-b.base), max)
+			}
+			return len(out) < max
+		})
+		if err != nil {
+			return nil, fmt.Errorf("segment: read offset %d: %w", from, err)
+		}
+	}
+	if len(out) < max {
+		return nil, fmt.Errorf("segment: read offset %d: want %d records, got %d", from, max, len(out))
+	}
+	return out, nil
+}
+
+// FirstAt finds the first record with a timestamp of at least ts, among those
+// from start up to limit.
+func (l *Log) FirstAt(ts op.Timestamp, start, limit op.Offset) (op.Offset, op.Timestamp, bool, error) {
+	for i := max(l.search(start), 0); i < len(l.files); i++ {
+		f := l.files[i]
+		if f.base >= limit {
+			break
+		}
+		if f.ts < ts || f.end <= start {
+			continue
+		}
+		var at op.Offset
+		var got op.Timestamp
+		found := false
+		err := l.scan(f, f.beforeTime(ts), func(b *batch) bool {
+			if b.base >= limit {
+				return false
+			}
+			if b.ts >= ts && b.end() > start {
+				at, got, found = max(b.base, start), b.ts, true
+			}
+			return !found
+		})
+		if err != nil || found {
+			return at, got, found, err
+		}
+	}
+	return 0, 0, false, nil
+}
+
+// before is the byte where a scan for an offset begins.
+func (f *file) before(o op.Offset) int64 {
+	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].offset > o })
+	if i == 0 {
+		return fileHeader
+	}
+	return f.index[i-1].at
+}
+
+// beforeTime is the byte where a scan for a timestamp begins: at the last point
+// whose batch is older, since points may leave out batches of equal time.
+func (f *file) beforeTime(ts op.Timestamp) int64 {
+	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].ts >= ts })
+	if i == 0 {
+		return fileHeader
+	}
+	return f.index[i-1].at
+}
+
+// scan reads and checks batches of a file from byte at on, until yield is false
+// or the file ends. The batch is valid during the call.
+func (l *Log) scan(f *file, at int64, yield func(*batch) bool) error {
+	var buf []byte
+	have := 0 // bytes of buf that lie at at
+	for at < f.size {
+		need := batchHeader
+		if have >= batchHeader {
+			need += int(min(int64(leUint32(buf[4:])), f.size-at-batchHeader))
+		}
+		if have < need {
+			want := int(min(int64(max(need, readAhead)), f.size-at))
+			if cap(buf) < want {
+				buf = append(make([]byte, 0, want), buf[:have]...)
+			}
+			buf = buf[:want]
+			if n, err := f.h.ReadAt(buf[have:], at+int64(have)); err != nil && !(err == io.EOF && n == want-have) {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+			if have = want; need == batchHeader && have >= batchHeader {
+				continue
+			}
+		}
+		b, err := decodeBatch(f.name, at, buf[:have], l.sum)
+		if err != nil {
+			return err
+		}
+		if !yield(&b) {
+			return nil
+		}
+		at += b.size
+		// The rest moves to a buffer of its own if records still point here:
+		// they do not, payloads are copied into strings.
+		have = copy(buf, buf[b.size:have])
+	}
+	return nil
+}
