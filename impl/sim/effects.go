@@ -1,0 +1,56 @@
+package sim
+
+// Effects counts the faults that took effect: a message that was lost, not a
+// probability of loss; a crash that hit a running machine.
+type Effects struct {
+	Lost           int `json:"lost"`
+	Duplicated     int `json:"duplicated"`
+	Slowed         int `json:"slowed"`
+	Partitioned    int `json:"partitioned"` // messages that met a cut link
+	ToDead         int `json:"toDead"`      // messages to a machine that was down
+	SlowSyncs      int `json:"slowSyncs"`
+	ProcessCrashes int `json:"processCrashes"`
+	PowerLosses    int `json:"powerLosses"`
+	PowerUnsynced  int `json:"powerUnsynced"` // of those, with unsynced changes on the disk
+	AtCall         int `json:"atCall"`        // crashes that hit the disk call aimed at
+	InRecovery     int `json:"inRecovery"`    // of those, during a boot
+	Restarts       int `json:"restarts"`
+	GaveUp         int `json:"gaveUp"`   // operations whose outcome stayed unknown
+	Repeated       int `json:"repeated"` // requests that a client sent again
+}
+
+// Each calls f with every counter, in a fixed order.
+func (e *Effects) Each(f func(name string, n int)) {
+	f("messages lost", e.Lost)
+	f("messages duplicated", e.Duplicated)
+	f("messages slowed", e.Slowed)
+	f("messages cut off", e.Partitioned)
+	f("messages to the dead", e.ToDead)
+	f("slow syncs", e.SlowSyncs)
+	f("process crashes", e.ProcessCrashes)
+	f("power losses", e.PowerLosses)
+	f("power losses with unsynced data", e.PowerUnsynced)
+	f("crashes at a disk call", e.AtCall)
+	f("crashes in recovery", e.InRecovery)
+	f("restarts", e.Restarts)
+	f("unknown outcomes", e.GaveUp)
+	f("requests repeated", e.Repeated)
+}
+
+// Add adds another run's counters.
+func (e *Effects) Add(o Effects) {
+	e.Lost += o.Lost
+	e.Duplicated += o.Duplicated
+	e.Slowed += o.Slowed
+	e.Partitioned += o.Partitioned
+	e.ToDead += o.ToDead
+	e.SlowSyncs += o.SlowSyncs
+	e.ProcessCrashes += o.ProcessCrashes
+	e.PowerLosses += o.PowerLosses
+	e.PowerUnsynced += o.PowerUnsynced
+	e.AtCall += o.AtCall
+	e.InRecovery += o.InRecovery
+	e.Restarts += o.Restarts
+	e.GaveUp += o.GaveUp
+	e.Repeated += o.Repeated
+}

@@ -1,0 +1,47 @@
+package sim
+
+import "fmt"
+
+// AtRest tells whether nothing is left to do: every machine is up, every replica
+// has materialized all that is committed and serves, all agree on where they
+// are, and every intent is settled everywhere. If not, it says what is missing.
+func (c *Cluster) AtRest() (bool, string) {
+	if len(c.Refusals) > 0 {
+		return false, c.Refusals[0].String()
+	}
+	for id := 1; id <= c.o.Replicas; id++ {
+		if !c.machines[id].up {
+			return false, fmt.Sprintf("machine %d is down", id)
+		}
+	}
+	for p := 0; p < c.o.Partitions; p++ {
+		leader := c.Leader(p)
+		if leader == 0 {
+			return false, fmt.Sprintf("partition %d has no leader", p)
+		}
+		lead := c.machines[leader].members[p].member.View()
+		intents := c.meta.intents[p]
+		for id := 1; id <= c.o.Replicas; id++ {
+			v := c.machines[id].members[p].member.View()
+			f := v.Facts
+			switch {
+			case !v.Serving:
+				return false, fmt.Sprintf("replica %d of partition %d does not serve: applied %d, front %d", id, p, f.Applied, f.Front)
+			case f.Applied != v.Committed || v.Committed != lead.Committed || v.Committed != v.Last:
+				return false, fmt.Sprintf("replica %d of partition %d: applied %d, committed %d, journal ends at %d, leader %d committed %d", id, p, f.Applied, v.Committed, v.Last, leader, lead.Committed)
+			case f.Generation != lead.Facts.Generation || f.Start != lead.Facts.Start || f.End != lead.Facts.End:
+				return false, fmt.Sprintf("replica %d of partition %d is at g%d %d..%d, leader %d at g%d %d..%d", id, p, f.Generation, f.Start, f.End, leader, lead.Facts.Generation, lead.Facts.Start, lead.Facts.End)
+			case len(intents) > 0 && f.Settled < intents[len(intents)-1].Generation:
+				return false, fmt.Sprintf("replica %d of partition %d settled intent %d, not %d", id, p, f.Settled, intents[len(intents)-1].Generation)
+			}
+		}
+	}
+	return true, ""
+}
+
+// Member gives a replica for reading, nil if it is down.
+func (c *Cluster) Member(id, p int) Member { return c.machines[id].members[p].member }
+
+// Committed is the highest op of a partition that some replica knew to be
+// committed.
+func (c *Cluster) Committed(p int) uint64 { return uint64(c.trace.committed[p]) }

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"purgelab/impl/observe"
+	"purgelab/model/op"
+)
+
+// recorder stamps events with the time, which a replica that is just opening
+// does not know, keeps the commit frontier of each partition, and passes them on.
+type recorder struct {
+	c         *Cluster
+	sink      observe.Sink
+	of        []source // per replica
+	committed []op.Number
+	changed   bool // an event after which a watcher should look
+}
+
+// source is the sink of one replica.
+type source struct {
+	r  *recorder
+	id int
+}
+
+func (r *recorder) init(c *Cluster, s observe.Sink) {
+	*r = recorder{c: c, sink: s, committed: make([]op.Number, c.o.Partitions), of: make([]source, c.o.Replicas+1)}
+	for id := range r.of {
+		r.of[id] = source{r, id}
+	}
+}
+
+func (s *source) Observe(e observe.Event) {
+	r := s.r
+	e.Time, e.Replica = r.c.now/Millisecond, s.id
+	switch e.Action {
+	case "Commit":
+		if e.Op > r.committed[e.Partition] {
+			r.committed[e.Partition] = e.Op
+		}
+	case "PurgeComplete", "PurgeDuplicate", "Serve", "Checkpoint":
+		r.changed = true
+	}
+	if r.sink != nil {
+		r.sink.Observe(e)
+	}
+}
