@@ -1,0 +1,3 @@
+package check
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

@@ -1,0 +1,115 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"purgelab/impl/sim"
+)
+
+// Class selects the kinds that Draw uses.
+type Class string
+
+const (
+	None     Class = "none"
+	Network  Class = "network"
+	Process  Class = "process"
+	PowerOff Class = "power"
+	All      Class = "all"
+)
+
+// Classes lists the classes that can be drawn.
+var Classes = []Class{None, Network, Process, PowerOff, All}
+
+// labels are the steps at which a crash is worth aiming; those of a purge are
+// named more often than they happen.
+var labels = []string{"", "", "purge", "purge", "purge.marker", "purge.switch", "checkpoint", "bookmark", "segment", "journal", "reclaim", "journal"}
+
+// Draw plans faults over a span of milliseconds for a cluster of n replicas.
+func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
+	p := new(Plan)
+	var kinds []Kind
+	switch class {
+	case None:
+		return p, nil
+	case Network:
+		kinds = []Kind{Partition, Partition, Partition, Isolate, Storm}
+	case Process:
+		kinds = []Kind{ProcessCrash, ProcessCrash, CrashAt, CrashAt, SlowDisk}
+	case PowerOff:
+		kinds = []Kind{PowerLoss, PowerLoss, CrashAt, CrashAt, SlowDisk}
+	case All:
+		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt}
+	default:
+		return nil, fmt.Errorf("faults %q: want one of %v", class, Classes)
+	}
+	if class == Network || class == All {
+		p.Network = sim.Network{Loss: pick(r, 0, 0.002, 0.02), Duplicate: pick(r, 0, 0.01, 0.05), Slow: pick(r, 0, 0.01, 0.05)}
+	}
+	// Runs differ in how dense their faults are: dense ones interrupt
+	// recoveries, sparse ones let the cluster get far in between.
+	gap := []int64{150, 300, 700}[r.IntN(3)]
+	for at := r.Int64N(gap); at < span; at += 1 + r.Int64N(2*gap) {
+		p.Faults = append(p.Faults, draw(kinds[r.IntN(len(kinds))], class, n, at, r))
+	}
+	return p, nil
+}
+
+func draw(k Kind, class Class, n int, at int64, r *rand.Rand) Fault {
+	f := Fault{At: at, For: 20 + r.Int64N(500), Kind: k}
+	switch k {
+	case Partition:
+		f.Replicas = some(n, 1+r.IntN(max(1, n/2)), r)
+		f.OneWay = []string{"", "", "in", "out"}[r.IntN(4)]
+		f.For += r.Int64N(700)
+	case Isolate:
+		f.Replicas = some(n, 1, r)
+	case Storm:
+		f.Network = &sim.Network{Loss: pick(r, 0.05, 0.2, 0.4), Duplicate: pick(r, 0, 0.2, 0.4), Slow: pick(r, 0, 0.2, 0.5)}
+	case SlowDisk:
+	case ProcessCrash:
+		f.Replicas = some(n, howMany(n, r), r)
+	case PowerLoss:
+		f.Replicas = some(n, howMany(n, r), r)
+	case CrashAt:
+		f.Replicas = some(n, 1, r)
+		f.Label = labels[r.IntN(len(labels))]
+		f.Call = 1 + r.IntN(6)
+		if f.Label == "" || f.Label == "journal" {
+			f.Call = 1 + r.IntN(60)
+		}
+		f.After = r.IntN(2) == 0
+		f.Power = class == PowerOff || class == All && r.IntN(2) == 0
+		if r.IntN(2) == 0 {
+			f.Again = 1 + r.IntN(12)
+		}
+		f.For = 5 + r.Int64N(200)
+	}
+	return f
+}
+
+// howMany machines go down together: mostly one, sometimes all.
+func howMany(n int, r *rand.Rand) int {
+	switch v := r.IntN(8); {
+	case v < 5:
+		return 1
+	case v < 6:
+		return n
+	default:
+		return 1 + r.IntN(n)
+	}
+}
+
+// some draws k different replicas; a single one is the leader half of the time.
+func some(n, k int, r *rand.Rand) []int {
+	if k == 1 && r.IntN(2) == 0 {
+		return []int{0}
+	}
+	all := r.Perm(n)[:k]
+	for i := range all {
+		all[i]++
+	}
+	return all
+}
+
+func pick(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }

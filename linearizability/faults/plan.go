@@ -1,0 +1,154 @@
+// Package faults plans what breaks during a run, and when. A plan is data: it is
+// drawn from a seed, or read from a file that a person may write, and printing
+// what was read gives it back.
+//
+//	{
+//	  "network": {"loss": 0.01, "duplicate": 0.01, "slow": 0.02},
+//	  "faults": [
+//	    {"at": 120, "for": 400, "kind": "partition", "replicas": [0], "oneWay": "in"},
+//	    {"at": 600, "for": 250, "kind": "power-loss", "replicas": [1, 2, 3]},
+//	    {"at": 900, "for": 100, "kind": "crash-at", "replicas": [2], "label": "purge.", "call": 3, "after": true, "power": true}
+//	  ]
+//	}
+//
+// Times are simulated milliseconds. Replica 0 means the one that leads partition
+// 0 when the fault begins.
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"purgelab/impl/sim"
+)
+
+// Kind of a fault.
+type Kind string
+
+const (
+	// Partition cuts the links between Replicas and all others, both ways or
+	// one; those among each side stay whole.
+	Partition Kind = "partition"
+	// Isolate cuts Replicas off from clients and the metadata plane only.
+	Isolate Kind = "isolate"
+	// Storm makes the network lose, duplicate and delay more.
+	Storm Kind = "storm"
+	// ProcessCrash and PowerLoss take Replicas down at one instant, for For.
+	ProcessCrash Kind = "process-crash"
+	PowerLoss    Kind = "power-loss"
+	// CrashAt takes one replica down at a disk call.
+	CrashAt Kind = "crash-at"
+	// SlowDisk makes syncs take long.
+	SlowDisk Kind = "slow-disk"
+)
+
+// Kinds lists all kinds in the order of reports.
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt}
+
+// Fault is one thing that breaks.
+type Fault struct {
+	At   int64 `json:"at"`
+	For  int64 `json:"for"` // until it is mended: the link whole, the machine up
+	Kind Kind  `json:"kind"`
+	// Replicas concerned; 0 is the leader.
+	Replicas []int `json:"replicas,omitempty"`
+	// OneWay of a partition: "in" cuts what comes to Replicas, "out" what leaves
+	// them, empty both.
+	OneWay string `json:"oneWay,omitempty"`
+	// Network of a storm.
+	Network *sim.Network `json:"network,omitempty"`
+
+	// Label, Call, After, Power and Again of crash-at: the Call-th disk call
+	// from then on whose label begins with Label; before its effect unless After;
+	// a process crash unless Power. Again, if not 0, is the call of the recovery
+	// that follows at which it crashes once more.
+	Label string `json:"label,omitempty"`
+	Call  int    `json:"call,omitempty"`
+	After bool   `json:"after,omitempty"`
+	Power bool   `json:"power,omitempty"`
+	Again int    `json:"again,omitempty"`
+}
+
+// Plan is all that breaks in a run.
+type Plan struct {
+	Network sim.Network `json:"network"`
+	Faults  []Fault     `json:"faults"`
+}
+
+// Parse reads a plan for a cluster of n replicas. file is the name that errors
+// give.
+func Parse(file string, r io.Reader, n int) (*Plan, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("faults: %s: %w", file, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	p := new(Plan)
+	if err := d.Decode(p); err != nil {
+		line := 1 + bytes.Count(text[:min(int(d.InputOffset()), len(text))], []byte("\n"))
+		return nil, fmt.Errorf("faults: %s:%d: %w", file, line, err)
+	}
+	for i := range p.Faults {
+		if err := p.Faults[i].check(n); err != nil {
+			return nil, fmt.Errorf("faults: %s: fault %d: %w", file, i+1, err)
+		}
+	}
+	return p, nil
+}
+
+func (f *Fault) check(n int) error {
+	if f.At < 0 || f.For < 0 {
+		return fmt.Errorf("at %d, for %d: want no negative time", f.At, f.For)
+	}
+	known := false
+	for _, k := range Kinds {
+		known = known || k == f.Kind
+	}
+	if !known {
+		return fmt.Errorf("kind %q: want one of %v", f.Kind, Kinds)
+	}
+	for _, r := range f.Replicas {
+		if r < 0 || r > n {
+			return fmt.Errorf("replica %d: want 0 (the leader) to %d", r, n)
+		}
+	}
+	whole := f.Kind == Storm || f.Kind == SlowDisk
+	switch {
+	case !whole && len(f.Replicas) == 0:
+		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
+	case f.OneWay != "" && f.OneWay != "in" && f.OneWay != "out":
+		return fmt.Errorf("oneWay %q: want in, out, or nothing", f.OneWay)
+	case f.Kind == Storm && f.Network == nil:
+		return fmt.Errorf("kind storm: want a network, got none")
+	case f.Kind == CrashAt && (f.Call < 1 || len(f.Replicas) != 1):
+		return fmt.Errorf("kind crash-at: want one replica and a call from 1, got %d replicas and call %d", len(f.Replicas), f.Call)
+	}
+	return nil
+}
+
+// Write prints a plan as Parse reads it, one fault per line.
+func (p *Plan) Write(w io.Writer) error {
+	var b strings.Builder
+	network, err := json.Marshal(p.Network)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "{\n  \"network\": %s,\n  \"faults\": [", network)
+	for i := range p.Faults {
+		line, err := json.Marshal(&p.Faults[i])
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "\n    %s", line)
+	}
+	b.WriteString("\n  ]\n}\n")
+	_, err = io.WriteString(w, b.String())
+	return err
+}

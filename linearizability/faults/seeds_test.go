@@ -1,0 +1,3 @@
+package faults
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

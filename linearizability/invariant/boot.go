@@ -1,0 +1,161 @@
+package invariant
+
+import (
+	"sort"
+
+	"purgelab/impl/engine"
+	"purgelab/impl/replica"
+	"purgelab/impl/sim"
+	"purgelab/model/op"
+)
+
+// Subject is a replica as the checker reads it.
+type Subject = sim.Member
+
+// Acknowledged notes that a replica promised to keep its log up to an op.
+func (c *Checker) Acknowledged(id int, part op.Partition, upTo op.Number) {
+	c.parts[part].replicas[id].acked = upTo
+}
+
+// Booted compares a disk after a boot with what its replica did and promised
+// before. m is the replica just opened.
+func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
+	p := c.parts[part]
+	r := &p.replicas[id]
+	c.now = at
+	v := m.View()
+	f := v.Facts
+	r.up, r.last = true, f.Applied
+	if promised := min(r.acked, p.committed); v.Last < promised {
+		c.report(p, id, "AckDurable", "the journal ends at op %d after the boot, op %d was acknowledged and committed", v.Last, promised)
+	}
+	if f.Generation < r.gen {
+		c.report(p, id, "GenerationMonotone", "boots in generation %d, had completed %d", f.Generation, r.gen)
+	}
+	if f.Generation > r.switched {
+		c.report(p, id, "NoErrorNoAdvance", "boots in generation %d, but no step switched to it", f.Generation)
+	}
+	if f.Generation > 0 {
+		// The completion may have become durable at a crash that hid it.
+		r.gen = max(r.gen, f.Generation)
+		if b := p.boundary(f.Generation); b == 0 && p.fact(f.Boundary).asked.kind != "purge" {
+			c.report(p, id, "GenerationMonotone", "boots in generation %d, which is not committed", f.Generation)
+		}
+		if f.Applied < f.Boundary {
+			c.report(p, id, "BoundaryScope", "boots with op %d applied in generation %d, whose boundary is op %d", f.Applied, f.Generation, f.Boundary)
+		}
+	}
+	if m := f.Pending; m != nil && r.applied+1 < m.Boundary {
+		c.report(p, id, "NoErrorNoAdvance", "a purge at op %d had begun, but only op %d was applied", m.Boundary, r.applied)
+	}
+	for _, b := range m.Bookmarks() {
+		if b.Op > p.committed {
+			c.report(p, id, "CommittedOnlyDurable", "bookmark %s of op %d is on the disk, committed is op %d", b.Key, b.Op, p.committed)
+		}
+	}
+	c.agree(p, id, m, &v)
+}
+
+// Stepped looks at a replica in between.
+func (c *Checker) Stepped(at int64, id int, part op.Partition, m Subject) {
+	c.now = at
+	v := m.View()
+	c.agree(c.parts[part], id, m, &v)
+}
+
+// agree: messages, bookmarks and purge records of a replica belong to one era,
+// and its bookmarks are those of the ops it has applied.
+func (c *Checker) agree(p *part, id int, m Subject, v *replica.View) {
+	f := &v.Facts
+	if b := p.boundary(f.Generation); b != 0 && b != f.Boundary {
+		c.report(p, id, "BoundaryAgreement", "the boundary of generation %d is op %d here, op %d elsewhere", f.Generation, f.Boundary, b)
+	}
+	bookmarks := m.Bookmarks()
+	for _, b := range bookmarks {
+		at := b.Position
+		switch {
+		case at.Incarnation != f.Incarnation || at.Generation != f.Generation:
+			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s in generation %d", at, b.Key, f.Generation)
+		case v.Serving && at.Offset >= f.End:
+			c.report(p, id, "BookmarkBound", "bookmark %s of %s, the end is %d", at, b.Key, f.End)
+		}
+	}
+	if !v.Serving || v.Purging || f.Applied < 2 || int(f.Applied) >= len(p.ops) || p.ops[f.Applied].did.kind == "" {
+		return
+	}
+	c.bookmarksAsOf(p, id, f.Applied, bookmarks)
+}
+
+// bookmarksAsOf compares bookmarks with the account as of an op.
+func (c *Checker) bookmarksAsOf(p *part, id int, n op.Number, got []engine.BookmarkEntry) {
+	since := op.Number(0)
+	for _, u := range p.purges {
+		if u.op <= n {
+			since = max(since, u.op)
+		}
+	}
+	here := 0
+	for _, b := range got {
+		m, ok := last(p.keys[b.Key], n)
+		switch {
+		case !ok || !m.present || m.op < since:
+			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s is visible after op %d, which had ended it", b.Position, b.Key, n)
+		case m.offset != b.Position.Offset:
+			c.report(p, id, "HistoryAgreement", "bookmark of %s is %d after op %d, op %d stored %d", b.Key, b.Position.Offset, n, m.op, m.offset)
+		default:
+			here++
+		}
+	}
+	want := 0
+	for _, marks := range p.keys { //purgelab:unordered only a sum is taken
+		if m, ok := last(marks, n); ok && m.present && m.op > since {
+			want++
+		}
+	}
+	if here < want {
+		c.report(p, id, "AckDurable", "%d of %d bookmarks are there after op %d", here, want, n)
+	}
+}
+
+// last is the newest mark at or below op n.
+func last(marks []mark, n op.Number) (mark, bool) {
+	i := sort.Search(len(marks), func(i int) bool { return marks[i].op > n })
+	if i == 0 {
+		return mark{}, false
+	}
+	return marks[i-1], true
+}
+
+// Rest compares the replicas of a partition when all have come to rest: the same
+// records and the same bookmarks, and every message that a client knows.
+func (c *Checker) Rest(at int64, part op.Partition, ms []Subject) {
+	p := c.parts[part]
+	c.now = at
+	var first []op.Record
+	for i, m := range ms {
+		v := m.View()
+		f := v.Facts
+		c.agree(p, i+1, m, &v)
+		recs, err := m.Records(f.Start, int(f.End-f.Start))
+		if err != nil {
+			c.report(p, i+1, "NoHiddenFresh", "reading %d..%d: %v", f.Start, f.End, err)
+			continue
+		}
+		if len(recs) != int(f.End-f.Start) {
+			c.report(p, i+1, "NoHiddenFresh", "%d records between start %d and end %d", len(recs), f.Start, f.End)
+		}
+		for j, rec := range recs {
+			where := op.Position{Incarnation: f.Incarnation, Generation: f.Generation, Offset: f.Start + op.Offset(j)}
+			c.seen(p, i+1, where, rec.Payload)
+			if first != nil && j < len(first) && first[j] != rec {
+				c.report(p, i+1, "OffsetUnique", "%s holds %.20s here, %.20s elsewhere", where, rec.Payload, first[j].Payload)
+			}
+		}
+		if first == nil {
+			first = recs
+		}
+		if want := p.clients.end(f.Generation); f.End < want {
+			c.report(p, i+1, "AckDurable", "the end is %d, messages up to offset %d of generation %d were acknowledged or read", f.End, want-1, f.Generation)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package invariant
+
+import (
+	"purgelab/model/op"
+)
+
+// answers is what clients of one partition were told.
+type answers struct {
+	// at holds the payload known at each position, by generation.
+	at []known
+	// where each payload was first seen.
+	where map[op.Payload]op.Position
+	// floor, per client: bounds that were answered before its call began.
+	floor []floor
+	now   floor
+}
+
+type known struct {
+	gen      op.Generation
+	payloads []op.Payload // by offset; empty: unknown
+}
+
+// floor is the highest start and end that were answered for a generation.
+type floor struct {
+	gen        op.Generation
+	start, end op.Offset
+}
+
+func newAnswers(clients int) answers {
+	return answers{where: map[op.Payload]op.Position{}, floor: make([]floor, clients)}
+}
+
+func (a *answers) gen(g op.Generation) *known {
+	for i := len(a.at) - 1; i >= 0; i-- {
+		if a.at[i].gen == g {
+			return &a.at[i]
+		}
+	}
+	a.at = append(a.at, known{gen: g})
+	return &a.at[len(a.at)-1]
+}
+
+// end is one more than the highest known offset of a generation.
+func (a *answers) end(g op.Generation) op.Offset { return op.Offset(len(a.gen(g).payloads)) }
+
+// seen: a position holds one payload for ever, and a payload has one position.
+func (c *Checker) seen(p *part, replica int, at op.Position, payload op.Payload) {
+	k := p.clients.gen(at.Generation)
+	for op.Offset(len(k.payloads)) <= at.Offset {
+		k.payloads = append(k.payloads, "")
+	}
+	old := k.payloads[at.Offset]
+	if old == payload {
+		return
+	}
+	if old != "" {
+		c.report(p, replica, "OffsetUnique", "%s holds %.20s, and held %.20s", at, payload, old)
+		return
+	}
+	k.payloads[at.Offset] = payload
+	first, again := p.clients.where[payload]
+	switch {
+	case !again:
+		p.clients.where[payload] = at
+	case first.Generation < at.Generation:
+		c.report(p, replica, "NoResurrectedMessage", "%.20s of %s is visible at %s", payload, first, at)
+	default:
+		c.report(p, replica, "SessionOnce", "%.20s is stored at %s and at %s", payload, first, at)
+	}
+}
+
+// Invoked notes what was known when a call began.
+func (c *Checker) Invoked(client int, r *op.Request) {
+	a := &c.parts[r.Partition].clients
+	a.floor[client] = a.now
+}
+
+// Answered checks a read that a replica answers: it has applied all that was
+// committed when the call began (asked). Mutations are answered when applied.
+func (c *Checker) Answered(at int64, id int, r *op.Request, reply *op.Reply, applied, asked op.Number) {
+	if r.Mutates() || reply.Code.Retriable() || applied >= asked {
+		return
+	}
+	p := c.parts[r.Partition]
+	c.now = at
+	name := "NoHiddenFresh"
+	if reply.Code == op.OK && (r.Kind == op.Poll && reply.Count == 0 || r.Kind != op.Poll && !reply.Found) {
+		name = "NoPhantomEmpty"
+	}
+	c.report(p, id, name, "answers a %s from op %d, op %d was committed when it was asked", r.Kind, applied, asked)
+}
+
+// Returned checks an answer that a client got.
+func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply) {
+	p := c.parts[r.Partition]
+	c.now = at
+	if reply.Code != op.OK {
+		return
+	}
+	switch r.Kind {
+	case op.Append:
+		where := reply.Position
+		for _, payload := range r.Payloads {
+			c.seen(p, 0, where, payload)
+			where.Offset++
+		}
+	case op.Poll:
+		where := reply.Position
+		for i := range reply.Records {
+			c.seen(p, 0, where, reply.Records[i].Payload)
+			where.Offset++
+		}
+	case op.ListOffsets:
+		if !reply.Found {
+			return // no position
+		}
+		c.bounds(p, client, r, reply)
+	}
+}
+
+// bounds: within an era earliest and latest never go down from one answer to a
+// call that begins after it.
+func (c *Checker) bounds(p *part, client int, r *op.Request, reply *op.Reply) {
+	a := &p.clients
+	before, at := a.floor[client], reply.Position
+	if at.Generation < before.gen {
+		c.report(p, 0, "GenerationMonotone", "%s answered generation %d after generation %d was answered", r.Which, at.Generation, before.gen)
+		return
+	}
+	if at.Generation > before.gen {
+		before = floor{gen: at.Generation}
+	}
+	if at.Generation > a.now.gen {
+		a.now = floor{gen: at.Generation}
+	}
+	switch {
+	case r.Which == op.EarliestOffset && at.Offset < before.start:
+		c.report(p, 0, "StartMonotone", "earliest answered %s after %d was answered", at, before.start)
+	case r.Which == op.LatestOffset && at.Offset < before.end:
+		c.report(p, 0, "LatestMonotone", "latest answered %s after %d was answered", at, before.end)
+	}
+	if at.Generation != a.now.gen {
+		return
+	}
+	switch r.Which {
+	case op.EarliestOffset:
+		a.now.start = max(a.now.start, at.Offset)
+	case op.LatestOffset:
+		a.now.end = max(a.now.end, at.Offset)
+	}
+}

@@ -1,0 +1,160 @@
+// Package invariant watches a simulated run from inside and reports where a
+// named property of spec/Properties.tla does not hold. It reads the events of
+// replicas, their state after a boot and now and then, and what clients are
+// told; it draws no randomness and changes nothing, so a run with and without
+// it is the same run.
+//
+// It sees earlier and names better what the linearizability check sees from
+// outside, and it sees what no client happened to ask for.
+//
+//	log.go     committed ops and their effects: the same on every replica, dense,
+//	           and each state the one before it plus the effect
+//	boot.go    what a disk held after a crash, against what was promised before
+//	client.go  what clients are told, against each other
+//
+// For each partition it keeps its own small account of the log: what every op
+// number means (the first replica to report it decides), the state after each,
+// and the bookmarks as of each op. The account is built from replicas that are
+// under suspicion, so it cannot see a mistake that all replicas make in the same
+// way; the linearizability check can.
+package invariant
+
+import (
+	"fmt"
+
+	"purgelab/model/op"
+)
+
+// Violation is one property that did not hold at one place.
+type Violation struct {
+	Property  string       `json:"property"`
+	At        int64        `json:"at"` // simulated milliseconds
+	Replica   int          `json:"replica,omitempty"`
+	Partition op.Partition `json:"partition"`
+	Text      string       `json:"text"`
+}
+
+func (v Violation) String() string {
+	who := "a client"
+	if v.Replica != 0 {
+		who = fmt.Sprintf("replica %d", v.Replica)
+	}
+	return fmt.Sprintf("%s: %s, partition %d, at %d ms: %s", v.Property, who, v.Partition, v.At, v.Text)
+}
+
+// keepAtMost bounds the list: after the first violations the account is off and
+// what follows is noise.
+const keepAtMost = 16
+
+// Checker watches one run.
+type Checker struct {
+	parts []*part
+	list  []Violation
+	now   int64
+}
+
+// part is the account of one partition.
+type part struct {
+	id        op.Partition
+	ops       []fact // by op number
+	committed op.Number
+	leaders   map[uint64]int // term -> replica that led in it
+	purges    []purge        // applied, ascending
+	keys      map[op.Key][]mark
+	replicas  []replicaState // by id
+	clients   answers
+}
+
+// fact is what is known of one op number.
+type fact struct {
+	term  uint64 // 0: not known to be committed
+	asked request
+	did   effect
+	// after is the state when the op was materialized.
+	after state
+}
+
+// request is what the op asks for, effect what it did: kind "" means not known.
+type request struct {
+	kind, key string
+	offset    op.Offset
+	count     int
+	gen       op.Generation
+}
+
+type effect = request
+
+type state struct {
+	gen        op.Generation
+	start, end op.Offset
+}
+
+type purge struct {
+	gen op.Generation
+	op  op.Number
+}
+
+// mark is one change of a bookmark.
+type mark struct {
+	op      op.Number
+	present bool
+	offset  op.Offset
+}
+
+// replicaState is what one replica did and promised.
+type replicaState struct {
+	up        bool
+	last      op.Number     // last op that took effect since the boot
+	applied   op.Number     // highest op that took effect in any boot
+	gen       op.Generation // highest generation whose purge it completed
+	switched  op.Generation // highest generation it switched to
+	acked     op.Number     // end of the log as it last promised
+	unchanged *state        // what a duplicate purge must leave
+}
+
+// New prepares a checker for a cluster.
+func New(replicas, partitions, clients int) *Checker {
+	c := &Checker{}
+	for p := 0; p < partitions; p++ {
+		c.parts = append(c.parts, &part{
+			id: op.Partition(p), ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, keys: map[op.Key][]mark{},
+			replicas: make([]replicaState, replicas+1), clients: newAnswers(clients),
+		})
+	}
+	return c
+}
+
+// Violations lists what was found, the first ones first.
+func (c *Checker) Violations() []Violation { return c.list }
+
+func (c *Checker) report(p *part, replica int, property, format string, args ...any) {
+	if len(c.list) < keepAtMost {
+		c.list = append(c.list, Violation{Property: property, At: c.now, Replica: replica, Partition: p.id, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (p *part) fact(n op.Number) *fact {
+	for int(n) >= len(p.ops) {
+		p.ops = append(p.ops, fact{})
+	}
+	return &p.ops[n]
+}
+
+// boundary is the op of the purge that began a generation, 0 if unknown.
+func (p *part) boundary(g op.Generation) op.Number {
+	for _, u := range p.purges {
+		if u.gen == g {
+			return u.op
+		}
+	}
+	return 0
+}
+
+// Names lists the properties that a run checks on replicas. NoStuckReplica is
+// decided by the run itself.
+var Names = []string{
+	"CommittedPrefixSafe", "AckDurable", "BoundaryAgreement", "BoundaryScope", "HistoryAgreement",
+	"NoFreshLoss", "NoHiddenFresh", "NoResurrectedMessage", "NoResurrectedBookmark", "RetryIdempotent",
+	"GenerationMonotone", "CompletionLast", "NoErrorNoAdvance", "CommittedOnlyDurable", "BookmarkBound",
+	"OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty", "NoStuckReplica",
+}

@@ -1,0 +1,3 @@
+package invariant
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

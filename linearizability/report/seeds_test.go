@@ -1,0 +1,3 @@
+package report
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

@@ -1,0 +1,70 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/verdict"
+)
+
+// judge fills in the verdicts. ended is why the simulation ended early, if it
+// did: then nothing is shown to hold, but what was seen to be violated is.
+func (r *Result) judge(ctx context.Context, stuck string, ended error) {
+	add := func(v verdict.Verdict, property, reason string) {
+		r.Results = append(r.Results, verdict.Result{Verdict: v, Property: property, Reason: reason})
+	}
+	holds, why := verdict.Pass, ""
+	if ended != nil {
+		holds, why = verdict.Undecided, fmt.Sprintf("interrupted: %v", ended)
+	}
+	for _, name := range invariant.Names {
+		v, reason := holds, why
+		for i := range r.Violations {
+			if r.Violations[i].Property == name {
+				v, reason = verdict.Fail, r.Violations[i].String()
+				break
+			}
+		}
+		if name == "NoStuckReplica" && stuck != "" {
+			v, reason = verdict.Fail, stuck
+		}
+		add(v, name, reason)
+	}
+	r.Results = append(r.Results, r.linearizable(ctx, ended))
+	r.Verdict = verdict.Pass
+	for _, x := range r.Results {
+		r.Verdict = verdict.Worst(r.Verdict, x.Verdict)
+	}
+}
+
+// linearizable asks porcupine.
+func (r *Result) linearizable(ctx context.Context, ended error) verdict.Result {
+	ops, err := history.Pair("history.jsonl", r.History)
+	if err != nil {
+		return verdict.Result{Property: check.Property, Reason: err.Error()}
+	}
+	_ = ended // a prefix of a linearizable history is linearizable: it may be judged
+	total, all, err := check.Check(ctx, ops, check.Options{Timeout: r.Settings.Timeout})
+	r.Checked = all
+	if err != nil {
+		return verdict.Result{Property: check.Property, Reason: err.Error()}
+	}
+	return total
+}
+
+// Red is the property that was violated first, with the reason, or empty. What
+// is seen on a replica comes before what follows from it.
+func (r *Result) Red() (property, reason string) {
+	if len(r.Violations) > 0 {
+		return r.Violations[0].Property, r.Violations[0].String()
+	}
+	for _, x := range r.Results {
+		if x.Verdict == verdict.Fail {
+			return x.Property, x.Reason
+		}
+	}
+	return "", ""
+}

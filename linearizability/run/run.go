@@ -1,0 +1,192 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/impl/sim"
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/faults"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/verdict"
+	"purgelab/linearizability/workload"
+	"purgelab/model/op"
+)
+
+// Result is what one run left.
+type Result struct {
+	Settings Settings
+	Plan     *faults.Plan
+	History  []history.Event
+	Trace    []observe.Event
+
+	// Verdict is the worst of Results, which names every property checked.
+	Verdict    verdict.Verdict
+	Results    []verdict.Result
+	Violations []invariant.Violation
+	// Checked is the linearizability check by partition.
+	Checked []check.Result
+
+	Ops     int    // client operations that ended
+	Steps   uint64 // inputs given to replicas
+	Millis  int64  // simulated
+	Effects sim.Effects
+	// Faults counts the planned faults that took effect.
+	Faults map[faults.Kind]int
+}
+
+// Bounds of simulated time.
+const (
+	// restLimit is how long a cluster may take to come to rest after the faults
+	// stopped: many elections, and a replay of every op.
+	restLimit = 60 * sim.Second
+	// workLimit is how long the clients may work after the last planned fault,
+	// and opLimit what each operation adds.
+	workLimit = 120 * sim.Second
+	opLimit   = 50 * sim.Millisecond
+)
+
+// sessionTable is large enough that no session is evicted in a run: a
+// registration whose answer was lost opens a session that the history does not
+// show, so the judge could not tell whose turn it is to go.
+const sessionTable = 1 << 16
+
+// Run makes one run and judges it. An error means that it could not begin; what
+// goes wrong later is in the result. When ctx ends, the result holds what was
+// recorded until then and is undecided.
+func Run(ctx context.Context, s Settings) (*Result, error) {
+	return run(ctx, s, nil)
+}
+
+// run is Run with another way to open replicas, for tests.
+func run(ctx context.Context, s Settings, open func(replica.Config) (sim.Member, error)) (*Result, error) {
+	if err := s.Complete(); err != nil {
+		return nil, err
+	}
+	m, err := simulate(ctx, &s, open)
+	if err != nil {
+		return nil, err
+	}
+	r := m.result(&s)
+	r.judge(ctx, m.stuck, m.ended)
+	return r, nil
+}
+
+// simulation is a run before it is judged.
+type simulation struct {
+	plan    *faults.Plan
+	watch   *invariant.Checker
+	trace   *tracer
+	script  *script
+	cluster *sim.Cluster
+	inject  *faults.Injection
+	stuck   string // what keeps the cluster from coming to rest
+	ended   error  // why it ended early
+}
+
+func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.Member, error)) (*simulation, error) {
+	defects, err := defect.Parse(s.Defect)
+	if err != nil {
+		return nil, err
+	}
+	m := &simulation{plan: s.Plan}
+	if m.plan == nil {
+		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
+			return nil, err
+		}
+	}
+	m.watch = invariant.New(s.Replicas, s.Partitions, s.Clients)
+	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, s.Partitions)}
+	m.script = &script{
+		work: workload.New(workload.Options{
+			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
+			Unknown: max(2, s.Ops/40), MaxThink: maxThink,
+		}, sim.Split(s.Seed, "workload")),
+		check: m.watch, patience: make([]int64, s.Clients),
+	}
+	m.cluster, err = sim.New(sim.Options{
+		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients,
+		Sessions: sessionTable, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
+	}, m.script)
+	if err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	m.inject = faults.Inject(m.cluster, m.plan, m.script.work.Fault)
+	m.stuck, m.ended = m.phases(ctx, s)
+	return m, nil
+}
+
+func (m *simulation) result(s *Settings) *Result {
+	r := &Result{
+		Settings: *s, Plan: m.plan, History: m.script.rec.Events(), Trace: m.trace.events,
+		Violations: m.watch.Violations(), Ops: m.script.ended, Steps: m.cluster.Steps,
+		Millis: m.cluster.Now() / sim.Millisecond, Effects: m.cluster.Effects, Faults: map[faults.Kind]int{},
+	}
+	for _, k := range faults.Kinds {
+		if n := m.inject.Effects(k); n > 0 {
+			r.Faults[k] = n
+		}
+	}
+	return r
+}
+
+// maxThink is the longest pause of a client, in microseconds.
+const maxThink = 30 * sim.Millisecond
+
+// span is how long the clients are likely to work, in milliseconds: faults are
+// planned over it, and those that are due later never happen.
+func span(s *Settings) int64 { return 300 + int64(s.Ops/s.Clients)*30 }
+
+// phases runs the clients under faults, then to rest, then reads everything. It
+// returns what keeps the cluster from coming to rest, if anything does.
+func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err error) {
+	c := m.cluster
+	last := int64(0)
+	for _, f := range m.plan.Faults {
+		last = max(last, f.At+f.For)
+	}
+	limit := last*sim.Millisecond + workLimit + int64(s.Ops)*opLimit
+	err = c.RunUntil(ctx, limit, func() bool { return c.Idle() || len(c.Refusals) > 0 })
+	if err != nil && !errors.Is(err, sim.ErrTimeLimit) {
+		return "", err
+	}
+	m.inject.Stop()
+	c.BePatient()
+	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
+		return stuck, err
+	}
+	m.script.beQuiet()
+	c.Resume()
+	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
+		return stuck, err
+	}
+	for p := 0; p < s.Partitions; p++ {
+		var members []sim.Member
+		for id := 1; id <= s.Replicas; id++ {
+			members = append(members, c.Member(id, p))
+		}
+		m.watch.Rest(c.Now()/sim.Millisecond, op.Partition(p), members)
+	}
+	return "", nil
+}
+
+// rest waits until nothing is left to do, and says what is if that takes too long.
+func (m *simulation) rest(ctx context.Context) (stuck string, err error) {
+	c := m.cluster
+	err = c.RunUntil(ctx, restLimit, func() bool {
+		var ok bool
+		if ok, stuck = c.AtRest(); ok && !c.Idle() {
+			ok, stuck = false, "a client was not answered"
+		}
+		return ok || len(c.Refusals) > 0
+	})
+	if err != nil && !errors.Is(err, sim.ErrTimeLimit) {
+		return "", err
+	}
+	return stuck, nil
+}

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"purgelab/impl/observe"
+	"purgelab/impl/sim"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/workload"
+	"purgelab/model/op"
+)
+
+// script gives clients their operations and records what they see.
+type script struct {
+	work     *workload.Workload
+	rec      history.Recorder
+	check    *invariant.Checker
+	patience []int64 // per client, of its current operation
+	quiet    bool
+	reads    []*op.Request // left of the quiet phase
+	ended    int           // calls that ended
+}
+
+// Next implements sim.Script.
+func (s *script) Next(client int, _ int64) (sim.Order, bool) {
+	if s.quiet {
+		if client != 0 || len(s.reads) == 0 {
+			return sim.Order{}, false
+		}
+		r := s.reads[0]
+		s.reads = s.reads[1:]
+		return sim.Order{Request: r}, true
+	}
+	c, ok := s.work.Next(client)
+	if !ok {
+		return sim.Order{}, false
+	}
+	s.patience[client] = c.Patience
+	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience}, true
+}
+
+// Invoked implements sim.Script.
+func (s *script) Invoked(at int64, c *sim.Call) {
+	s.check.Invoked(c.Client, c.Request)
+	s.rec.Invoke(c.Process, at/sim.Millisecond, c.Request)
+}
+
+// Returned implements sim.Script.
+func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) {
+	s.ended++
+	ms := at / sim.Millisecond
+	switch o {
+	case sim.Answered:
+		s.rec.Answer(c.Process, ms, &reply)
+		s.check.Returned(ms, c.Client, c.Request, &reply)
+	case sim.NoEffect:
+		s.rec.Fail(c.Process, ms, "no copy of the request was accepted in time")
+	case sim.Unknown:
+		s.rec.Unknown(c.Process, ms, c.Request.Intent, "gave up")
+	}
+	if !s.quiet && c.Request.Kind != op.Register {
+		s.work.Learn(c.Request, &reply, o != sim.Unknown, s.patience[c.Client])
+	}
+}
+
+// beQuiet ends the work and lets one client read everything.
+func (s *script) beQuiet() {
+	s.quiet = true
+	s.reads = s.work.Quiet()
+}
+
+// tracer passes events to the invariants and keeps them for the trace. Every
+// replica reports an op as committed when it comes to it, after each boot again;
+// only what differs from the first report is kept.
+type tracer struct {
+	check  *invariant.Checker
+	keep   bool
+	events []observe.Event
+	first  [][]committed // by partition and op
+}
+
+// committed is what all replicas must say of an op.
+type committed struct {
+	term      uint64
+	kind, key string
+	offset    op.Offset
+	count     int
+}
+
+// Observe implements observe.Sink.
+func (t *tracer) Observe(e observe.Event) {
+	t.check.Observe(e)
+	if !t.keep {
+		return
+	}
+	if e.Action == "Commit" {
+		of := &t.first[e.Partition]
+		for int(e.Op) >= len(*of) {
+			*of = append(*of, committed{})
+		}
+		said := committed{e.Term, e.Kind, e.Key, e.Offset, e.Count}
+		if (*of)[e.Op] == said {
+			return
+		}
+		if (*of)[e.Op].term == 0 {
+			(*of)[e.Op] = said
+		}
+	}
+	t.events = append(t.events, e)
+}

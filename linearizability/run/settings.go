@@ -1,0 +1,184 @@
+// Package run makes one run out of the parts: it builds a simulated cluster,
+// lets clients work on it while faults strike, brings it to rest, reads
+// everything once more, and judges what was recorded. A sweep is many runs.
+//
+//	settings.go  what a run is made of; everything is in it, so one line of flags
+//	             gives the same run again, to the byte
+//	run.go       the phases of a run
+//	script.go    what clients do, recorded
+//	judge.go     the verdicts
+//	files.go     run.json, history.jsonl, trace.ndjson
+//	sweep.go     many seeds in parallel, resumable
+//
+// A run is red if the history is not linearizable, if a named invariant did not
+// hold on a replica, if a replica refused its own disk, or if the cluster did
+// not come to rest after the faults had stopped. It is undecided if it was
+// interrupted or the check ran out of time.
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"purgelab/impl/defect"
+	"purgelab/linearizability/faults"
+)
+
+// Settings are everything that a run depends on. The zero value of a field is
+// the default that the comment gives; Complete fills it in.
+type Settings struct {
+	Seed       uint64 `json:"seed"`
+	Replicas   int    `json:"replicas"`   // 1, 3 or 5; 3
+	Partitions int    `json:"partitions"` // 1
+	Design     string `json:"design"`     // ordered
+	Messages   string `json:"messages"`   // persisted
+	Bookmarks  string `json:"bookmarks"`  // persisted
+	Positions  string `json:"positions"`  // tagged, or bare
+	Clients    int    `json:"clients"`    // 4
+	Ops        int    `json:"ops"`        // 300, of all clients together
+	// Faults is a class, or the path of a plan; none.
+	Faults string `json:"faults"`
+	Defect string `json:"defect,omitempty"`
+
+	// Plan, if not nil, is used instead of what Faults names.
+	Plan *faults.Plan `json:"-"`
+	// Timeout bounds the linearizability check; 30 s.
+	Timeout time.Duration `json:"timeout"`
+	// NoTrace leaves the trace out.
+	NoTrace bool `json:"-"`
+}
+
+// ErrNotYet marks what the words of the command line know and the
+// implementation does not offer so far.
+var ErrNotYet = errors.New("not yet")
+
+// Complete fills in the defaults and checks every value. Errors name what is
+// legal.
+func (s *Settings) Complete() error {
+	num := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	word := func(v *string, d string) {
+		if *v == "" {
+			*v = d
+		}
+	}
+	num(&s.Replicas, 3)
+	num(&s.Partitions, 1)
+	num(&s.Clients, 4)
+	num(&s.Ops, 300)
+	word(&s.Design, "ordered")
+	word(&s.Messages, "persisted")
+	word(&s.Bookmarks, "persisted")
+	word(&s.Positions, "tagged")
+	word(&s.Faults, string(faults.None))
+	if s.Timeout == 0 {
+		s.Timeout = 30 * time.Second
+	}
+	if s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5 {
+		return fmt.Errorf("replicas %d: want 1, 3 or 5", s.Replicas)
+	}
+	for _, n := range []struct {
+		name     string
+		v, limit int
+	}{{"partitions", s.Partitions, 64}, {"clients", s.Clients, 64}, {"ops", s.Ops, 10_000_000}} {
+		if n.v < 1 || n.v > n.limit {
+			return fmt.Errorf("%s %d: want 1 to %d", n.name, n.v, n.limit)
+		}
+	}
+	for _, w := range []struct {
+		name, v string
+		now     []string
+		later   []string
+	}{
+		{"design", s.Design, []string{"ordered"}, []string{"reset-record", "advance"}},
+		{"messages", s.Messages, []string{"persisted"}, []string{"replicated"}},
+		{"bookmarks", s.Bookmarks, []string{"persisted"}, []string{"replicated"}},
+		{"positions", s.Positions, []string{"tagged", "bare"}, nil},
+	} {
+		if err := oneOf(w.name, w.v, w.now, w.later); err != nil {
+			return err
+		}
+	}
+	if _, err := defect.Parse(s.Defect); err != nil {
+		return err
+	}
+	return s.loadPlan()
+}
+
+func oneOf(name, v string, now, later []string) error {
+	for _, w := range now {
+		if v == w {
+			return nil
+		}
+	}
+	for _, w := range later {
+		if v == w {
+			return fmt.Errorf("%s %q: %w, want %s", name, v, ErrNotYet, strings.Join(now, " or "))
+		}
+	}
+	return fmt.Errorf("%s %q: want %s", name, v, strings.Join(now, " or "))
+}
+
+// loadPlan reads the plan that Faults names, if it names a file.
+func (s *Settings) loadPlan() error {
+	if s.Plan != nil {
+		return nil
+	}
+	for _, c := range faults.Classes {
+		if s.Faults == string(c) {
+			return nil
+		}
+	}
+	if s.Faults == "storage" {
+		return fmt.Errorf("faults %q: %w, want %v", s.Faults, ErrNotYet, faults.Classes)
+	}
+	f, err := os.Open(s.Faults)
+	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(s.Faults, "./") {
+		return fmt.Errorf("faults %q: want one of %v, or a file", s.Faults, faults.Classes)
+	}
+	if err != nil {
+		return fmt.Errorf("faults: %w", err)
+	}
+	defer f.Close()
+	s.Plan, err = faults.Parse(s.Faults, f, s.Replicas)
+	return err
+}
+
+// Flags are the arguments of the command line that make this run, without the
+// seed; defaults are left out.
+func (s *Settings) Flags() []string {
+	var out []string
+	num := func(name string, v, d int) {
+		if v != d {
+			out = append(out, "--"+name, strconv.Itoa(v))
+		}
+	}
+	word := func(name, v, d string) {
+		if v != d {
+			out = append(out, "--"+name, v)
+		}
+	}
+	num("replicas", s.Replicas, 3)
+	num("partitions", s.Partitions, 1)
+	word("design", s.Design, "ordered")
+	word("messages", s.Messages, "persisted")
+	word("bookmarks", s.Bookmarks, "persisted")
+	word("positions", s.Positions, "tagged")
+	num("clients", s.Clients, 4)
+	num("ops", s.Ops, 300)
+	word("faults", s.Faults, string(faults.None))
+	word("defect", s.Defect, "")
+	return out
+}
+
+// Replay is the command that makes this run again.
+func (s *Settings) Replay() string {
+	return strings.Join(append([]string{"purgelab", "run", "--seed", strconv.FormatUint(s.Seed, 10)}, s.Flags()...), " ")
+}

@@ -1,0 +1,243 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"purgelab/impl/sim"
+	"purgelab/linearizability/faults"
+	"purgelab/linearizability/verdict"
+)
+
+// Sweep runs many seeds of the same settings.
+type Sweep struct {
+	Settings Settings // Seed is ignored
+	From, To uint64   // both included
+	Jobs     int      // runs at a time; one per core when 0
+	// Out is a folder for the state of the sweep, so that it can go on after an
+	// interrupt, and for one folder per red or undecided run. Empty: nothing is
+	// kept.
+	Out string
+	// Progress, if not nil, is called after each run, one call at a time.
+	Progress func(s *Summary)
+	// StopAtRed ends the sweep at the first red run.
+	StopAtRed bool
+}
+
+// Red is a run that did not pass.
+type Red struct {
+	Seed     uint64          `json:"seed"`
+	Verdict  verdict.Verdict `json:"verdict"`
+	Property string          `json:"property"`
+	Reason   string          `json:"reason"`
+	Replay   string          `json:"replay"`
+	Dir      string          `json:"dir,omitempty"`
+}
+
+// Summary is what a sweep has found so far.
+type Summary struct {
+	// Flags are those of the settings; a state of other ones is not continued.
+	Flags      []string            `json:"flags"`
+	From       uint64              `json:"from"`
+	To         uint64              `json:"to"`
+	Done       []bool              `json:"done"` // by seed - From
+	Runs       int                 `json:"runs"`
+	Operations int                 `json:"operations"`
+	Steps      uint64              `json:"steps"`
+	Millis     int64               `json:"simulatedMilliseconds"`
+	Effects    sim.Effects         `json:"effects"`
+	Faults     map[faults.Kind]int `json:"faultsInEffect"`
+	// Reds are violated, Undecided were not brought to an end; by seed.
+	Reds      []Red `json:"reds,omitempty"`
+	Undecided []Red `json:"undecided,omitempty"`
+}
+
+// Verdict of the whole: undecided unless every seed was run.
+func (s *Summary) Verdict() verdict.Verdict {
+	switch {
+	case len(s.Reds) > 0:
+		return verdict.Fail
+	case len(s.Undecided) > 0 || s.Runs == 0 || slices.Contains(s.Done, false):
+		return verdict.Undecided
+	}
+	return verdict.Pass
+}
+
+// stateFile is rewritten after every stateEvery runs and at the end.
+const (
+	stateFile  = "sweep.json"
+	stateEvery = 50
+)
+
+// Run carries the sweep out. When ctx ends, the summary holds the runs that were
+// finished; the others are run when the same sweep is started again with the
+// same Out.
+func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
+	if w.To < w.From {
+		return nil, fmt.Errorf("seeds %d..%d: want the first not above the last", w.From, w.To)
+	}
+	if n := w.To - w.From + 1; n > 10_000_000 {
+		return nil, fmt.Errorf("seeds %d..%d: want at most 10000000, got %d", w.From, w.To, n)
+	}
+	if err := w.Settings.Complete(); err != nil {
+		return nil, err
+	}
+	sum, err := w.resume()
+	if err != nil {
+		return nil, err
+	}
+	jobs := w.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var g errgroup.Group
+	g.SetLimit(jobs)
+	var mu sync.Mutex
+	for seed := w.From; seed <= w.To && ctx.Err() == nil; seed++ {
+		if sum.Done[seed-w.From] {
+			continue
+		}
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
+			}
+			s := w.Settings
+			s.Seed = seed
+			s.NoTrace = w.Out == ""
+			r, err := Run(ctx, s)
+			if err != nil {
+				return err
+			}
+			if ctx.Err() != nil && r.Verdict == verdict.Undecided {
+				return nil // cut off, not judged: it is run again
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err := w.add(sum, r); err != nil {
+				return err
+			}
+			if w.StopAtRed && r.Verdict == verdict.Fail {
+				stop()
+			}
+			return nil
+		})
+	}
+	err = g.Wait()
+	sum.sort()
+	return sum, errors.Join(err, w.save(sum))
+}
+
+func (w *Sweep) add(sum *Summary, r *Result) error {
+	sum.Done[r.Settings.Seed-w.From] = true
+	sum.Runs++
+	sum.Operations += r.Ops
+	sum.Steps += r.Steps
+	sum.Millis += r.Millis
+	sum.Effects.Add(r.Effects)
+	for _, k := range faults.Kinds {
+		if n := r.Faults[k]; n > 0 {
+			sum.Faults[k] += n
+		}
+	}
+	if r.Verdict != verdict.Pass {
+		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Replay: r.Settings.Replay()}
+		red.Property, red.Reason = r.Red()
+		if r.Verdict == verdict.Undecided {
+			red.Property, red.Reason = r.undecided()
+		}
+		if w.Out != "" {
+			red.Dir = filepath.Join(w.Out, fmt.Sprintf("seed-%d", red.Seed))
+			if err := r.Write(red.Dir); err != nil {
+				return err
+			}
+		}
+		if r.Verdict == verdict.Fail {
+			sum.Reds = append(sum.Reds, red)
+		} else {
+			sum.Undecided = append(sum.Undecided, red)
+		}
+	}
+	if w.Progress != nil {
+		w.Progress(sum)
+	}
+	if sum.Runs%stateEvery == 0 {
+		return w.save(sum)
+	}
+	return nil
+}
+
+func (r *Result) undecided() (property, reason string) {
+	for _, x := range r.Results {
+		if x.Verdict == verdict.Undecided {
+			return x.Property, x.Reason
+		}
+	}
+	return "", ""
+}
+
+// sort orders what parallel runs left in the order in which they happened to end.
+func (s *Summary) sort() {
+	sort.Slice(s.Reds, func(i, j int) bool { return s.Reds[i].Seed < s.Reds[j].Seed })
+	sort.Slice(s.Undecided, func(i, j int) bool { return s.Undecided[i].Seed < s.Undecided[j].Seed })
+}
+
+// resume reads the state of an earlier start of the same sweep.
+func (w *Sweep) resume() (*Summary, error) {
+	fresh := &Summary{
+		Flags: w.Settings.Flags(), From: w.From, To: w.To,
+		Done: make([]bool, w.To-w.From+1), Faults: map[faults.Kind]int{},
+	}
+	if w.Out == "" {
+		return fresh, nil
+	}
+	text, err := os.ReadFile(filepath.Join(w.Out, stateFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return fresh, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sweep: %w", err)
+	}
+	old := new(Summary)
+	if err := json.Unmarshal(text, old); err != nil {
+		return nil, fmt.Errorf("sweep: %s: %w", filepath.Join(w.Out, stateFile), err)
+	}
+	if !slices.Equal(old.Flags, fresh.Flags) || old.From != w.From || old.To != w.To || len(old.Done) != len(fresh.Done) {
+		return nil, fmt.Errorf("sweep: %s is of seeds %d..%d with flags %v, not of seeds %d..%d with flags %v: choose another folder",
+			w.Out, old.From, old.To, old.Flags, w.From, w.To, fresh.Flags)
+	}
+	if old.Faults == nil {
+		old.Faults = map[faults.Kind]int{}
+	}
+	return old, nil
+}
+
+// save writes the state, whole or not at all.
+func (w *Sweep) save(sum *Summary) error {
+	if w.Out == "" {
+		return nil
+	}
+	text, err := json.Marshal(sum)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(w.Out, 0o755); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	path := filepath.Join(w.Out, stateFile)
+	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	return os.Rename(path+".new", path)
+}

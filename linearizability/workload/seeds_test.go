@@ -1,0 +1,3 @@
+package workload
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds
