@@ -52,7 +52,7 @@ var Rules = []Rule{
 		Spec: "Ordered!PowerLoss", Code: "impl/sim: down"},
 	{Action: Boot, Needs: []string{"kind"}, May: []string{"op"}, Kinds: bootKinds, Levels: []Level{Local, Group},
 		Spec: "Ordered!Boot", Code: "impl/replica: Open"},
-	{Action: Serve, Levels: []Level{Local, Group},
+	{Action: Serve, Levels: []Level{Local},
 		Spec: "Ordered!Serve", Code: "impl/replica: checkServing"},
 	{Action: BecomeLeader, Needs: []string{"term"}, Levels: []Level{Group},
 		Spec: "OrderedGroup!LeaderChange", Code: "impl/replica: followRole"},

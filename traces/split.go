@@ -9,9 +9,9 @@ import "purgelab/model/op"
 func Split(t *Trace) []Piece {
 	var out []Piece
 	for p := range t.Header.Partitions {
-		pieces := []Piece{{Level: Group, Partition: op.Partition(p)}}
+		pieces := []Piece{{Level: Group, Partition: op.Partition(p), Replicas: t.Header.Replicas}}
 		for r := 1; r <= t.Header.Replicas; r++ {
-			pieces = append(pieces, Piece{Level: Local, Partition: op.Partition(p), Replica: r})
+			pieces = append(pieces, Piece{Level: Local, Partition: op.Partition(p), Replica: r, Replicas: t.Header.Replicas})
 		}
 		for _, l := range t.Lines {
 			if int(l.Partition) != p {

@@ -91,6 +91,7 @@ type Piece struct {
 	Level     Level
 	Partition op.Partition
 	Replica   int // of a local piece
+	Replicas  int // of the partition
 	Lines     []Line
 }
 

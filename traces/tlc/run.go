@@ -35,6 +35,13 @@ type Options struct {
 	Name string // of the kept file; the configuration's by default
 }
 
+// Exit codes that say that the modules or the configuration are wrong, and not
+// what is checked.
+const (
+	CodeParse  = 150
+	CodeConfig = 151
+)
+
 // exit codes of TLC that go with a violation, by the message that names it.
 var codeOf = map[int][]int{
 	msgAssumptionFalse:  {10},
@@ -179,9 +186,9 @@ func (r *reader) decide(c Config, simulated bool, stderr string) {
 		}
 	case len(res.Errors) > 0:
 		undecided(strings.Join(strings.Fields(res.Errors[0]), " "))
-		if res.Code == 150 && len(res.Output) > 0 {
+		if res.Code == CodeParse && len(res.Output) > 0 {
 			// SANY explains a parse error outside of the frames.
-			res.Reason += " " + strings.Join(strings.Fields(strings.Join(res.Output, " ")), " ")
+			res.Reason += " " + clip(strings.Join(strings.Fields(strings.Join(res.Output, " ")), " "), 500)
 		}
 	case res.Code == 0 && r.finished && (r.success || simulated):
 		res.Verdict = Pass

@@ -79,6 +79,20 @@ func ParseValue(s string) (Value, error) {
 	return v, nil
 }
 
+// ParseValues reads values that follow each other, as PrintT leaves them.
+func ParseValues(s string) ([]Value, error) {
+	p := &valueParser{text: s}
+	var out []Value
+	for p.blanks(); p.at < len(p.text); p.blanks() {
+		v, err := p.value()
+		if err != nil {
+			return nil, fmt.Errorf("TLA+ value %d: %w", len(out)+1, err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
 type valueParser struct {
 	text string
 	at   int

@@ -1,0 +1,194 @@
+package traces
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"purgelab/traces/tlc"
+)
+
+// facts reads numbers and words out of the state that the specification told.
+type facts struct{ state tlc.Value }
+
+func (f facts) text(path ...string) string {
+	v := f.state
+	for _, p := range path {
+		next, ok := v.Field(p)
+		if !ok {
+			return ""
+		}
+		v = next
+	}
+	return strings.Trim(v.String(), `"`)
+}
+
+func (f facts) number(path ...string) int64 {
+	n, err := strconv.ParseInt(f.text(path...), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// reason compares the event with the state before it and says in one line what
+// does not fit. It only words TLC's answer: a rejection stands whatever is
+// found here.
+func reason(level Level, s step, state tlc.Value) string {
+	f := facts{state}
+	var why string
+	if level == Local {
+		why = localReason(s, f)
+	} else {
+		why = groupReason(s, f)
+	}
+	if s.Unseen {
+		return fmt.Sprintf("the boot after this crash shows the effect of %s, which was not reported before: %s", s.Action, why)
+	}
+	return why
+}
+
+func localReason(s step, f facts) string {
+	down := f.text("up") == "down"
+	next := f.number("now", "applied") + 1
+	switch {
+	case s.Action == Boot && !down:
+		return "the replica is running already"
+	case s.Action == Boot:
+		return bootReason(s, f)
+	case down:
+		return "the replica is down"
+	case s.Action == Serve && f.text("up") == "serve":
+		return "the replica serves already"
+	case s.Action == Serve && f.number("front") > f.number("now", "applied"):
+		return fmt.Sprintf("applied op %d is below op %d, of which the disk gives evidence", f.number("now", "applied"), f.number("front"))
+	case s.Action == Checkpoint && int64(s.Op) <= f.number("disk", "applied"):
+		return fmt.Sprintf("op %d is checkpointed already", f.number("disk", "applied"))
+	case s.Action == Checkpoint && int64(s.Op) >= next:
+		return fmt.Sprintf("op %d is not applied, the last one is %d", s.Op, next-1)
+	case s.Action == PurgeSwitch, s.Action == PurgeComplete:
+		return purgeReason(s, f)
+	case s.Op == 0:
+	case int64(s.Op) != next:
+		return fmt.Sprintf("op %d: the next op to apply is %d", s.Op, next)
+	case s.Action == Materialize && f.text("next", "k") == "purge" && f.text("marker", "st") == "begun":
+		return fmt.Sprintf("the purge of op %d to generation %d is begun and not complete", f.number("marker", "p"), f.number("marker", "g"))
+	case s.Action == PurgeBegin && int64(s.Generation) <= f.number("now", "settled"):
+		return fmt.Sprintf("generation %d: %d is settled already", s.Generation, f.number("now", "settled"))
+	case f.text("next", "k") != "any" && f.text("next", "k") != kindOf(s):
+		return fmt.Sprintf("op %d was materialized before as %s", s.Op, f.text("next"))
+	}
+	if s.Action == Materialize {
+		if why := effectReason(s, f); why != "" {
+			return why
+		}
+	}
+	return stateReason(s, f)
+}
+
+// kindOf is the kind of op that the step is an effect of.
+func kindOf(s step) string {
+	if s.Action == Materialize {
+		return s.Kind
+	}
+	return "purge"
+}
+
+func bootReason(s step, f facts) string {
+	if f.text("marker", "st") != s.Kind || s.Kind != "none" && f.number("marker", "p") != int64(s.Op) {
+		return fmt.Sprintf("the marker on the disk is %s of op %d, the event says %s of op %d", f.text("marker", "st"), f.number("marker", "p"), s.Kind, s.Op)
+	}
+	for _, c := range []struct {
+		name string
+		have int64
+	}{{"gen", int64(s.Generation)}, {"applied", int64(s.Applied)}, {"start", int64(s.Start)}, {"end", int64(s.End)}} {
+		if want := f.number("disk", c.name); want != c.have {
+			return fmt.Sprintf("%s is %d, what the disk holds says %d", c.name, c.have, want)
+		}
+	}
+	return "the disk says otherwise"
+}
+
+func purgeReason(s step, f facts) string {
+	st, p, g := f.text("marker", "st"), f.number("marker", "p"), f.number("marker", "g")
+	if st != "begun" || p != int64(s.Op) || g != int64(s.Generation) {
+		return fmt.Sprintf("the marker is %s of op %d and generation %d, the event says op %d and generation %d", st, p, g, s.Op, s.Generation)
+	}
+	if s.Action == PurgeComplete && (s.Applied != s.Op || s.Start != 0 || s.End != 0) {
+		return stateText(s) + fmt.Sprintf(", a fresh generation has applied=%d start=0 end=0", s.Op)
+	}
+	return "the new generation's folder is not there"
+}
+
+func effectReason(s step, f facts) string {
+	start, end, offset := f.number("now", "start"), f.number("now", "end"), int64(s.Offset)
+	switch {
+	case s.Kind == "append" && offset != end:
+		return fmt.Sprintf("base offset %d: the end is %d", offset, end)
+	case s.Kind == "store" && offset >= end:
+		return fmt.Sprintf("bookmark at offset %d: the end is %d", offset, end)
+	case s.Kind == "delete" && bookmark(s, f) < 0:
+		return fmt.Sprintf("%s has no bookmark to delete", s.Key)
+	case s.Kind == "advance" && (offset <= start || offset > end):
+		return fmt.Sprintf("start moves to %d: it is %d and the end %d", offset, start, end)
+	}
+	return ""
+}
+
+// bookmark is the offset that the specification holds for the step's key.
+func bookmark(s step, f facts) int64 {
+	now, _ := f.state.Field("now")
+	bm, _ := now.Field("bm")
+	for i, k := range bm.Keys {
+		if strings.Trim(k.Text, `"`) == s.Key {
+			return facts{bm.Items[i]}.number("o")
+		}
+	}
+	return -1
+}
+
+// stateReason: the action could happen, but not lead to what the event shows.
+func stateReason(s step, f facts) string {
+	return fmt.Sprintf("the event shows %s, before it were applied=%d gen=%d start=%d end=%d",
+		stateText(s), f.number("now", "applied"), f.number("now", "gen"), f.number("now", "start"), f.number("now", "end"))
+}
+
+func stateText(s step) string {
+	return fmt.Sprintf("applied=%d gen=%d start=%d end=%d", s.Applied, s.Generation, s.Start, s.End)
+}
+
+func groupReason(s step, f facts) string {
+	next := f.number("now", "applied") + 1
+	up := f.text("up") == "TRUE"
+	switch {
+	case s.Action == Commit && int64(s.Op) != f.number("commit")+1:
+		return fmt.Sprintf("op %d: the next op to commit is %d", s.Op, f.number("commit")+1)
+	case s.Action == Commit && int64(s.Term) < f.number("term"):
+		return fmt.Sprintf("term %d: the op before is of term %d", s.Term, f.number("term"))
+	case s.Action == Commit:
+		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
+	case s.Action == Boot && up:
+		return "the replica is running already"
+	case s.Action == Boot:
+		return stateReason(s, f)
+	case !up:
+		return "the replica is down"
+	case s.Action == BecomeLeader:
+		return fmt.Sprintf("term %d has a leader already", s.Term)
+	case s.Op == 0:
+	case int64(s.Op) != next:
+		return fmt.Sprintf("op %d: the next op to apply is %d", s.Op, next)
+	case int64(s.Op) > f.number("commit"):
+		return fmt.Sprintf("op %d is not committed, the last one is %d", s.Op, f.number("commit"))
+	case s.Action == PurgeComplete && int64(s.Generation) <= f.number("now", "settled"):
+		return fmt.Sprintf("generation %d: %d is settled already", s.Generation, f.number("now", "settled"))
+	case f.text("next", "k") != kindOf(s) && !(s.Action == PurgeDuplicate && f.text("next", "k") == "settle"):
+		return fmt.Sprintf("op %d was told before as %s", s.Op, f.text("next"))
+	}
+	if s.Action == Materialize {
+		if why := effectReason(s, f); why != "" {
+			return why
+		}
+	}
+	return stateReason(s, f)
+}

@@ -1,0 +1,340 @@
+package traces
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"purgelab/traces/tlc"
+)
+
+//go:embed tla/*.tla tla/*.cfg
+var modules embed.FS
+
+// rootModule is the module that judges a level.
+var rootModule = map[Level]string{Local: "TraceOrdered", Group: "TraceOrderedGroup"}
+
+// Options say how traces are judged.
+type Options struct {
+	Spec    string        // folder of the specification
+	Jobs    int           // TLC processes at once; 0: one
+	Timeout time.Duration // per TLC process; 0: none
+	Keep    string        // folder for the modules written and TLC's output
+	Batch   int           // events per TLC process at most; 0: a size that fits in memory
+}
+
+// defaultBatch keeps the constant module below the size at which TLC's parser
+// runs out of memory.
+const defaultBatch = 25000
+
+// Report is the judgement of one trace.
+type Report struct {
+	Trace   string
+	Verdict tlc.Verdict
+	// Reason says why the trace is undecided.
+	Reason     string
+	Events     int // of the file
+	Judged     int // steps that TLC was given, over all pieces
+	Pieces     int
+	Rejections []Rejection // by line
+}
+
+// Rejection is a piece that no behaviour of the specification explains.
+type Rejection struct {
+	Piece   Piece
+	Line    int       // of the file: the first that no action explains
+	Step    step      // that event
+	Matched int       // steps explained before it
+	State   tlc.Value // the specification's state there
+	Enabled []string  // actions that could happen instead
+	Reason  string    // one line
+}
+
+// job is a piece on its way through TLC.
+type job struct {
+	trace  int
+	piece  Piece
+	steps  []step
+	log    []string // of a group piece: the committed ops, as TLA+
+	done   bool
+	reason string // why undecided
+	reject *Rejection
+}
+
+// Validate judges traces. An error means that nothing could be judged at all;
+// whatever goes wrong with one trace makes that one undecided.
+func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]Report, error) {
+	var jobs []*job
+	out := make([]Report, len(list))
+	for i, t := range list {
+		out[i] = Report{Trace: t.Name, Events: len(t.Lines)}
+		for _, p := range Split(t) {
+			j := &job{trace: i, piece: p}
+			commits := commitsOf(t, p.Partition)
+			if p.Level == Local {
+				j.steps = localSteps(p, commits)
+			} else {
+				j.steps = groupSteps(p, commits)
+				j.log = agreedLog(p, commits)
+			}
+			jobs = append(jobs, j)
+			out[i].Pieces++
+			out[i].Judged += len(j.steps)
+		}
+	}
+	v := &validator{tool: tool, o: o}
+	if err := v.run(ctx, batches(jobs, cmp.Or(o.Batch, defaultBatch))); err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		r := &out[j.trace]
+		switch {
+		case j.reject != nil:
+			r.Rejections = append(r.Rejections, *j.reject)
+		case !j.done && r.Reason == "":
+			r.Reason = j.piece.String() + ": " + j.reason
+		}
+	}
+	for i := range out {
+		out[i].conclude()
+	}
+	return out, nil
+}
+
+// conclude turns what the pieces said into the verdict of the trace.
+func (r *Report) conclude() {
+	slices.SortStableFunc(r.Rejections, func(a, b Rejection) int { return cmp.Compare(a.Line, b.Line) })
+	switch {
+	case len(r.Rejections) > 0:
+		r.Verdict, r.Reason = tlc.Fail, ""
+	case r.Reason != "":
+		r.Verdict = tlc.Undecided
+	case r.Pieces == 0:
+		r.Verdict, r.Reason = tlc.Undecided, "no replica materialized an op: there is nothing to judge"
+	default:
+		r.Verdict = tlc.Pass
+	}
+}
+
+// batches groups jobs of one level into lists of bounded size.
+func batches(jobs []*job, limit int) [][]*job {
+	var out [][]*job
+	for _, level := range []Level{Group, Local} {
+		var batch []*job
+		size := 0
+		for _, j := range jobs {
+			if j.piece.Level != level {
+				continue
+			}
+			if size+len(j.steps) > limit && len(batch) > 0 {
+				out, batch, size = append(out, batch), nil, 0
+			}
+			batch, size = append(batch, j), size+len(j.steps)
+		}
+		if len(batch) > 0 {
+			out = append(out, batch)
+		}
+	}
+	return out
+}
+
+type validator struct {
+	tool tlc.Tool
+	o    Options
+	mu   sync.Mutex
+	runs int
+}
+
+// run judges the batches, a few at a time.
+func (v *validator) run(ctx context.Context, list [][]*job) error {
+	work := make(chan []*job)
+	errs := make([]error, max(1, v.o.Jobs))
+	var wg sync.WaitGroup
+	for w := range errs {
+		wg.Go(func() {
+			for batch := range work {
+				if errs[w] == nil {
+					errs[w] = v.batch(ctx, batch)
+				}
+			}
+		})
+	}
+	for _, b := range list {
+		work <- b
+	}
+	close(work)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// batch judges jobs of one level in one TLC process. If that ends without an
+// answer, because one piece made TLC stop or because there were too many, each
+// is judged alone. Rejected pieces are run again to see where they stop.
+func (v *validator) batch(ctx context.Context, batch []*job) error {
+	res, err := v.tlc(ctx, batch, "Consumed")
+	if err != nil {
+		return err
+	}
+	if res.Verdict != tlc.Pass {
+		if len(batch) == 1 || ctx.Err() != nil || res.Code == tlc.CodeParse || res.Code == tlc.CodeConfig {
+			for _, j := range batch {
+				j.reason = cmp.Or(res.Reason, "the trace module reports "+res.Property)
+			}
+			return nil
+		}
+		for _, j := range batch {
+			if err := v.batch(ctx, []*job{j}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	printed, err := printedValues(res.Output)
+	if err != nil {
+		return err
+	}
+	for _, p := range printed {
+		if i := doneIndex(p); i >= 1 && i <= len(batch) {
+			batch[i-1].done = true
+		}
+	}
+	for _, j := range batch {
+		if !j.done {
+			if err := v.explain(ctx, j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// doneIndex reads <<"DONE", i>>.
+func doneIndex(v tlc.Value) int {
+	if v.Shape != tlc.Tuple || len(v.Items) != 2 || v.Items[0].Text != `"DONE"` {
+		return 0
+	}
+	var i int
+	fmt.Sscan(v.Items[1].Text, &i)
+	return i
+}
+
+// explain runs a rejected piece alone and finds the furthest state: the event
+// after it is the first one that nothing explains.
+func (v *validator) explain(ctx context.Context, j *job) error {
+	res, err := v.tlc(ctx, []*job{j}, "Told")
+	if err != nil {
+		return err
+	}
+	if res.Verdict != tlc.Pass {
+		j.reason = "rejected, but TLC could not say where: " + cmp.Or(res.Reason, res.Property)
+		return nil
+	}
+	printed, err := printedValues(res.Output)
+	if err != nil {
+		return err
+	}
+	furthest := 0
+	var at tlc.Value
+	for _, p := range printed {
+		var cursor int
+		if p.Shape == tlc.Tuple && len(p.Items) == 4 && p.Items[0].Text == `"AT"` {
+			fmt.Sscan(p.Items[1].Text, &cursor)
+		}
+		if cursor > furthest {
+			furthest, at = cursor, p
+		}
+	}
+	if furthest < 1 || furthest > len(j.steps) {
+		j.reason = fmt.Sprintf("rejected, but TLC stopped at step %d of %d", furthest, len(j.steps))
+		return nil
+	}
+	s := j.steps[furthest-1]
+	r := &Rejection{Piece: j.piece, Line: s.Number, Step: s, Matched: furthest - 1, State: at.Items[2]}
+	for _, a := range at.Items[3].Items {
+		r.Enabled = append(r.Enabled, strings.Trim(a.Text, `"`))
+	}
+	slices.Sort(r.Enabled)
+	r.Reason = reason(j.piece.Level, s, r.State)
+	j.reject = r
+	return nil
+}
+
+// printedValues reads what the specification printed, which TLC breaks into
+// lines as it likes.
+func printedValues(lines []string) ([]tlc.Value, error) {
+	out, err := tlc.ParseValues(strings.Join(lines, "\n"))
+	if err != nil {
+		return nil, fmt.Errorf("traces: what the specification printed: %w", err)
+	}
+	return out, nil
+}
+
+// tlc writes the modules into a folder of their own and runs TLC there.
+func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*tlc.Result, error) {
+	level := batch[0].piece.Level
+	root := rootModule[level]
+	v.mu.Lock()
+	v.runs++
+	name := fmt.Sprintf("trace-%s-%d", level, v.runs)
+	v.mu.Unlock()
+
+	dir, err := v.folder(name)
+	if err != nil {
+		return nil, err
+	}
+	if v.o.Keep == "" {
+		defer os.RemoveAll(dir)
+	}
+	if err := writeModules(dir, level, invariant, batch); err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	spec, err := filepath.Abs(v.o.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	return tlc.Run(ctx, v.tool, tlc.Options{
+		Dir: dir, Module: root + ".tla", Config: root + ".cfg", Library: []string{spec},
+		Timeout: v.o.Timeout, Keep: v.o.Keep, Name: name,
+	})
+}
+
+func (v *validator) folder(name string) (string, error) {
+	if v.o.Keep == "" {
+		return os.MkdirTemp("", "purgelab-trace-")
+	}
+	dir := filepath.Join(v.o.Keep, name)
+	return dir, os.MkdirAll(dir, 0o777)
+}
+
+// writeModules writes the trace module, its configuration with the invariant
+// asked for, and the events.
+func writeModules(dir string, level Level, invariant string, batch []*job) error {
+	root := rootModule[level]
+	for _, ext := range []string{".tla", ".cfg"} {
+		text, err := modules.ReadFile("tla/" + root + ext)
+		if err != nil {
+			return err
+		}
+		text = []byte(strings.Replace(string(text), "INVARIANT Consumed", "INVARIANT "+invariant, 1))
+		if err := os.WriteFile(filepath.Join(dir, root+ext), text, 0o666); err != nil {
+			return err
+		}
+	}
+	f, err := os.Create(filepath.Join(dir, dataModule+".tla"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := writeModule(f, level, batch); err != nil {
+		return err
+	}
+	return f.Close()
+}
