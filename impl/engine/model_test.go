@@ -81,10 +81,19 @@ func shown(t require.TestingT, e *Engine) string {
 	require.Len(t, recs, int(f.End-f.Start))
 	s.records = append(make([]op.Record, f.Start), recs...)
 	for _, b := range e.Bookmarks() {
-		require.Equal(t, f.Generation, b.Position.Generation)
+		if f.Generation != b.Position.Generation {
+			require.Equal(t, f.Generation, b.Position.Generation)
+		}
 		s.marks[b.Key] = b.Position.Offset
 	}
-	// FirstAt agrees with a search by eye.
+	return s.String()
+}
+
+// byTime checks that FirstAt agrees with a search by eye.
+func byTime(t require.TestingT, e *Engine) {
+	f := e.Facts()
+	recs, err := e.Read(f.Start, 1<<30)
+	require.NoError(t, err)
 	for ts := op.Timestamp(0); ts <= f.LastTimestamp+1; ts++ {
 		at, got, found, err := e.FirstAt(ts)
 		require.NoError(t, err)
@@ -101,13 +110,13 @@ func shown(t require.TestingT, e *Engine) string {
 			require.Equal(t, recs[want-int(f.Start)].Timestamp, got)
 		}
 	}
-	return s.String()
 }
 
 // script builds ops with the state after each; index 0 is op 2.
 type script struct {
 	steps  []step
-	states []state // states[i] is before steps[i]
+	states []state  // states[i] is before steps[i]
+	texts  []string // of states, when first asked for
 }
 
 func newScript() *script { return &script{states: []state{{marks: map[op.Key]op.Offset{}}}} }
@@ -140,7 +149,12 @@ func (s *script) purge(g op.Generation) {
 }
 
 // at is the state that must be shown when op n is applied.
-func (s *script) at(n op.Number) string { return s.states[n-1].String() }
+func (s *script) at(n op.Number) string {
+	for len(s.texts) < len(s.states) {
+		s.texts = append(s.texts, s.states[len(s.texts)].String())
+	}
+	return s.texts[n-1]
+}
 
 // last op of the script.
 func (s *script) last() op.Number { return op.Number(len(s.steps) + 1) }
@@ -169,14 +183,18 @@ func (v *driver) open() error {
 	}
 	v.task = nil
 	var err error
-	v.e, _, err = Open(o)
+	if v.e, _, err = Open(o); err == nil {
+		byTime(v.t, v.e)
+	}
 	return err
 }
 
 // check compares everything visible with the model.
 func (v *driver) check() {
 	f := v.e.Facts()
-	require.Equal(v.t, v.s.at(f.Applied), shown(v.t, v.e), "op %d", f.Applied)
+	if want, got := v.s.at(f.Applied), shown(v.t, v.e); want != got {
+		require.Equal(v.t, want, got, "op %d", f.Applied)
+	}
 	require.GreaterOrEqual(v.t, f.Applied, v.durable)
 	require.GreaterOrEqual(v.t, f.Generation, v.completed)
 	require.GreaterOrEqual(v.t, f.Front, f.Applied)

@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	fuzz "github.com/google/gofuzz"
@@ -81,28 +80,6 @@ func TestRoundTrip(t *testing.T) {
 		require.Equal(t, id, gotID)
 		require.Equal(t, string(value), string(got))
 	}
-}
-
-func TestOrderOfSteps(t *testing.T) {
-	d := crashfs.New()
-	fs := d.FS()
-	require.NoError(t, fs.Mkdir("t", "p0"))
-	_, err := fs.Create("t", "p0/m.tmp")
-	require.NoError(t, err)
-	d.LogCalls(true)
-	require.NoError(t, Write(fs, "marker", "p0/m", me, []byte("v")))
-	var got []string
-	for _, c := range d.Calls() {
-		got = append(got, c.String())
-	}
-	require.Equal(t, strings.Join([]string{
-		"marker.discard remove p0/m.tmp",
-		"marker.create create p0/m.tmp",
-		"marker.write write p0/m.tmp at 0 bytes 33",
-		"marker.sync sync p0/m.tmp",
-		"marker.rename rename p0/m.tmp -> p0/m",
-		"marker.dirsync syncdir p0",
-	}, "\n"), strings.Join(got, "\n"))
 }
 
 // TestOldOrNewAtEveryCrashPoint stops a replacement at each call, before and
