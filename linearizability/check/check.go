@@ -1,0 +1,163 @@
+// Package check judges recorded histories: is there an order of the
+// operations, each at one instant between its call and its return, in which a
+// partition that follows docs/contract.md gives exactly the recorded answers?
+//
+// Partitions are independent, so each is searched on its own, by porcupine
+// over the sequential model. An operation whose outcome is unknown may take
+// effect at any instant after its call, or never. The search is exponential
+// at worst, so it has limits, in steps (the same on every machine) and in
+// time; one that meets a limit is undecided, which is not a pass.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/verdict"
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// Property is the name of what the check checks.
+const Property = "Linearizable"
+
+// DefaultMaxSteps is some seconds of work, and about a gigabyte at worst.
+const DefaultMaxSteps = 3_000_000
+
+// Options of a check. The zero value is usable.
+type Options struct {
+	Semantics model.Semantics
+	// Timeout bounds the time per partition; 0: none but the context's.
+	Timeout time.Duration
+	// MaxSteps bounds the steps of the model per partition; 0: DefaultMaxSteps.
+	MaxSteps int64
+	// HTML, if not nil, opens the place for porcupine's page of a partition
+	// whose history is not linearizable.
+	HTML func(op.Partition) (io.WriteCloser, error)
+}
+
+// Result is the verdict on one partition.
+type Result struct {
+	verdict.Result
+	Partition  op.Partition `json:"partition"`
+	Operations int          `json:"operations"` // judged, unknown outcomes included
+	Unknown    int          `json:"unknown"`    // outcomes that the search had to guess
+	Steps      int64        `json:"steps"`      // of the model
+	// Line of the operation that no order explains; 0 if there is none.
+	Line int `json:"line,omitempty"`
+}
+
+// Check judges the operations of all partitions: the worst verdict, with the
+// reason of the first partition that has it, and the result per partition, sorted.
+// The error is not nil only if a page could not be written.
+func Check(ctx context.Context, ops []history.Op, o Options) (verdict.Result, []Result, error) {
+	total := verdict.Result{Verdict: verdict.Pass, Property: Property}
+	var all []Result
+	var failed error
+	for _, p := range history.Partitions(ops) {
+		r, err := checkPartition(ctx, p, ops, o)
+		failed = errors.Join(failed, err)
+		all = append(all, r)
+		if worst := verdict.Worst(total.Verdict, r.Verdict); worst != total.Verdict {
+			total = r.Result
+			total.Reason = fmt.Sprintf("partition %d: %s", p, r.Reason)
+		}
+	}
+	return total, all, failed
+}
+
+func checkPartition(ctx context.Context, partition op.Partition, ops []history.Op, o Options) (Result, error) {
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
+		defer cancel()
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
+	}
+	p := model.Prepare(o.Semantics, Operations(ops, partition), o.MaxSteps)
+	r := Result{
+		Result:    verdict.Result{Property: Property},
+		Partition: partition, Operations: len(p.Operations), Unknown: p.Unknowns(),
+	}
+	m := p.Model(ctx)
+	found := porcupine.CheckOperationsTimeout(m, p.Operations, 0)
+	r.Steps = p.Steps()
+	if found == porcupine.Ok {
+		r.Verdict = verdict.Pass
+		return r, nil
+	}
+	if why := p.Interrupted(); why != "" {
+		r.Verdict, r.Reason = verdict.Undecided, why
+		return r, nil
+	}
+	r.Verdict = verdict.Fail
+	return r, explain(ctx, p, &r, o)
+}
+
+// explain searches again, keeping the longest orders, which costs more.
+func explain(ctx context.Context, p *model.Problem, r *Result, o Options) error {
+	m := p.Model(ctx)
+	_, info := porcupine.CheckOperationsVerbose(m, p.Operations, 0)
+	var longest []int
+	for _, order := range info.PartialLinearizations()[0] {
+		if len(order) > len(longest) || len(order) == len(longest) && before(order, longest) {
+			longest = order
+		}
+	}
+	stuck, ok := p.Explain(longest)
+	if !ok {
+		r.Reason = "no order found"
+		return nil
+	}
+	r.Reason = stuck.Reason
+	r.Line, _ = p.Operations[stuck.At].Metadata.(int)
+	if o.HTML == nil {
+		return nil
+	}
+	m = p.Model(ctx)
+	_, info = porcupine.CheckOperationsVerbose(m, p.Until(p.Operations[stuck.At].Return), 0)
+	w, err := o.HTML(r.Partition)
+	if err != nil {
+		return fmt.Errorf("check: page of partition %d: %w", r.Partition, err)
+	}
+	if err := errors.Join(porcupine.Visualize(m, info, w), w.Close()); err != nil {
+		return fmt.Errorf("check: page of partition %d: %w", r.Partition, err)
+	}
+	return nil
+}
+
+// before orders equally long orders, so that the same history gets the same
+// explanation: porcupine hands them out in the order of a map.
+func before(a, b []int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+// Operations selects what the model judges of one partition: all but what is
+// known to have had no effect.
+func Operations(ops []history.Op, partition op.Partition) []model.Operation {
+	var out []model.Operation
+	for i := range ops {
+		o := &ops[i]
+		if o.Request.Partition != partition || o.Outcome == history.NoEffect {
+			continue
+		}
+		m := model.Operation{Client: o.Process, Request: o.Request, Call: o.Call, Return: o.Return, Line: o.Line}
+		if o.Outcome == history.Answered {
+			m.Reply = o.Reply
+		}
+		out = append(out, m)
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package check
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"purgelab/linearizability/history"
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// shape of a generated history.
+type shape struct {
+	semantics model.Semantics
+	clients   int
+	ops       int
+	unknown   float64 // share of operations whose client gives up
+	sessions  bool
+	keys      uint32
+}
+
+// generate runs clients against the model, one request at a time, each at one
+// instant between its call and its return. What it records is linearizable by
+// construction. It returns the recorder and the state at the end.
+func generate(seed uint64, s shape) (*history.Recorder, *model.State) {
+	g := &generator{shape: s, r: rand.New(rand.NewPCG(seed, 1)), state: model.Init(), rec: &history.Recorder{}}
+	g.clients = make([]client, s.clients)
+	for invoked := 0; invoked < s.ops || g.busy(); g.now++ {
+		c := g.r.IntN(len(g.clients))
+		switch x := &g.clients[c]; {
+		case x.req == nil && invoked < s.ops:
+			x.req = g.request(x)
+			g.rec.Invoke(c, g.now, x.req)
+			invoked++
+		case x.req == nil:
+		case x.reply == nil:
+			if g.r.Float64() < s.unknown/2 {
+				g.giveUp(c)
+				if g.r.IntN(2) == 0 {
+					g.late = append(g.late, x.req)
+				}
+				g.forget(x)
+				continue
+			}
+			x.reply = g.execute(x.req)
+			if x.req.Kind == op.Poll && x.req.AutoCommit && x.reply.Count > 0 {
+				x.readable = g.era()
+			}
+		default:
+			if g.r.Float64() < s.unknown/2 {
+				g.giveUp(c)
+				g.forget(x)
+				continue
+			}
+			if x.reply.Code == op.OK && x.req.Kind == op.Poll && x.req.AutoCommit && x.reply.Count > 0 && !g.readable(x) {
+				gone := *x.reply
+				gone.Code, gone.Records = op.Gone, nil
+				x.reply = &gone
+			}
+			g.rec.Answer(c, g.now, x.reply)
+			if x.req.Kind == op.Register {
+				x.session = x.reply.Session
+			}
+			x.req, x.reply = nil, nil
+		}
+		if len(g.late) > 0 && g.r.IntN(40) == 0 {
+			i := g.r.IntN(len(g.late))
+			g.execute(g.late[i])
+			g.late = append(g.late[:i], g.late[i+1:]...)
+		}
+	}
+	return g.rec, g.state
+}
+
+type generator struct {
+	shape
+	r       *rand.Rand
+	state   *model.State
+	rec     *history.Recorder
+	clients []client
+	late    []*op.Request
+	now     int64
+	payload int
+	intent  op.Generation
+}
+
+type client struct {
+	req      *op.Request
+	reply    *op.Reply
+	readable op.Generation
+	session  op.Session
+	sequence op.Sequence
+}
+
+func (g *generator) busy() bool {
+	for i := range g.clients {
+		if g.clients[i].req != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *generator) era() op.Generation { return g.state.Generation() }
+
+func (g *generator) readable(x *client) bool {
+	return x.readable == g.era() && x.reply.Position.Offset >= g.state.Start()
+}
+
+func (g *generator) giveUp(c int) { g.rec.Unknown(c, g.now, 0, "no answer") }
+
+func (g *generator) forget(x *client) { *x = client{} }
+
+func (g *generator) execute(r *op.Request) *op.Reply {
+	next, reply := g.semantics.Step(g.state, r, model.Choice{Timestamp: op.Timestamp(g.now / 3)})
+	g.state = next
+	return &reply
+}
+
+func (g *generator) request(x *client) *op.Request {
+	if g.sessions && x.session == 0 {
+		return &op.Request{Kind: op.Register}
+	}
+	r := g.draw()
+	if g.sessions && r.Mutates() && r.Kind != op.Purge {
+		x.sequence += op.Sequence(1 + g.r.IntN(2))
+		r.Session, r.Sequence = x.session, x.sequence
+	}
+	return r
+}
+
+func (g *generator) draw() *op.Request {
+	s := g.state
+	key := op.Key{Kind: op.ConsumerKind(g.r.IntN(2)), ID: g.r.Uint32N(g.keys)}
+	at := op.Position{Incarnation: 1, Generation: s.Generation(), Offset: op.Offset(g.r.IntN(int(s.End()) + 2))}
+	bare := g.r.IntN(6) == 0
+	switch n := g.r.IntN(100); {
+	case n < 34:
+		r := &op.Request{Kind: op.Append}
+		for i := g.r.IntN(3); i >= 0; i-- {
+			r.Payloads = append(r.Payloads, op.Payload(fmt.Sprintf("m%d", g.payload)))
+			g.payload++
+		}
+		return r
+	case n < 60:
+		return &op.Request{Kind: op.Poll, Key: key, Strategy: op.Strategy(g.r.IntN(5)) * op.Strategy(g.r.IntN(2)), At: at, Bare: bare,
+			Max: 1 + g.r.Uint32N(5), AutoCommit: g.r.IntN(2) == 0, Reset: op.Reset(g.r.IntN(5) / 2), Timestamp: op.Timestamp(g.r.Int64N(g.now/3 + 1))}
+	case n < 70:
+		return &op.Request{Kind: op.StoreBookmark, Key: key, At: at, Bare: bare}
+	case n < 74:
+		return &op.Request{Kind: op.DeleteBookmark, Key: key}
+	case n < 82:
+		return &op.Request{Kind: op.GetBookmark, Key: key}
+	case n < 92:
+		return &op.Request{Kind: op.ListOffsets, Which: op.Which(g.r.IntN(3)), Timestamp: op.Timestamp(g.r.Int64N(g.now/3 + 1))}
+	case n < 97:
+		if g.r.IntN(3) == 0 {
+			at.Offset = -1
+		}
+		r := &op.Request{Kind: op.DeleteRecords, At: at, Bare: bare}
+		r.Expected = g.expected()
+		return r
+	}
+	g.intent += op.Generation(1 + g.r.IntN(2))
+	return &op.Request{Kind: op.Purge, Intent: g.intent, Expected: g.expected()}
+}
+
+func (g *generator) expected() *op.Position {
+	if g.r.IntN(5) > 0 {
+		return nil
+	}
+	return &op.Position{Incarnation: 1, Generation: g.state.Generation(), Offset: g.state.End() - op.Offset(g.r.IntN(2))}
+}

@@ -1,0 +1,283 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"purgelab/model/op"
+)
+
+// Operation is one operation of a recorded history of one partition.
+type Operation struct {
+	Client  int
+	Request *op.Request
+	// Reply is what the client was told; nil: the outcome is unknown. An
+	// operation that is known to have had no effect is left out.
+	Reply *op.Reply
+	// Call < Return. Return is ignored if the outcome is unknown.
+	Call, Return int64
+	// Line names the operation in reports.
+	Line int
+}
+
+// forever is the return time of an operation whose outcome is unknown.
+const forever = math.MaxInt64
+
+// facts is what the answers of a whole history reveal, per generation. An
+// unknown operation whose effect no answer could have seen is as good as one
+// that never happened, and need not be searched; see unknown.go.
+type facts struct {
+	bare    bool // positions without a generation: nothing below is complete
+	untimed bool // no answer carries a timestamp
+
+	taken     map[op.Position]bool         // offsets whose message is known
+	stamps    map[op.Position]op.Timestamp // timestamps listed for an offset
+	ends      map[op.Generation]op.Offset  // highest end that any answer proves
+	bareEnd   op.Offset                    // the same for a generation that is not known
+	maxStarts map[op.Generation]op.Offset  // highest start seen
+	starts    map[op.Position]bool         // starts seen, or perhaps seen
+	bookmarks map[ownedPosition]bool       // bookmarks seen, or perhaps seen
+	values    map[op.Key][]op.Position     // the same by key
+	deleted   map[op.Key]bool              // existence of the bookmark was seen by a delete
+	lagged    map[op.Generation]bool       // a poll may have been reset to the end
+	seen      map[op.Generation]bool
+	reach     map[op.Key]op.Offset // sum of max over unknown polls by next
+}
+
+type ownedPosition struct {
+	key op.Key
+	at  op.Position
+}
+
+func newFacts() *facts {
+	return &facts{
+		untimed: true,
+		taken:   map[op.Position]bool{}, stamps: map[op.Position]op.Timestamp{},
+		ends: map[op.Generation]op.Offset{}, maxStarts: map[op.Generation]op.Offset{}, starts: map[op.Position]bool{},
+		bookmarks: map[ownedPosition]bool{}, values: map[op.Key][]op.Position{}, deleted: map[op.Key]bool{},
+		lagged: map[op.Generation]bool{}, seen: map[op.Generation]bool{}, reach: map[op.Key]op.Offset{},
+	}
+}
+
+func (f *facts) end(p op.Position, beyond op.Offset) {
+	f.ends[p.Generation] = max(f.ends[p.Generation], p.Offset+beyond)
+}
+
+func (f *facts) start(p op.Position) {
+	f.starts[p] = true
+	f.maxStarts[p.Generation] = max(f.maxStarts[p.Generation], p.Offset)
+}
+
+func (f *facts) bookmark(k op.Key, p op.Position) {
+	if !f.bookmarks[ownedPosition{k, p}] {
+		f.bookmarks[ownedPosition{k, p}] = true
+		f.values[k] = append(f.values[k], p)
+		f.end(p, 1)
+	}
+}
+
+// learn adds what one operation reveals. It may add too much, never too
+// little: every fact makes the search longer, none makes it wrong.
+func (f *facts) learn(o *Operation) {
+	r, a := o.Request, o.Reply
+	if r.Expected != nil {
+		f.end(*r.Expected, 0)
+	}
+	if a == nil {
+		if r.Kind == op.Poll && r.AutoCommit && r.Strategy == op.Next {
+			f.reach[r.Key] += op.Offset(r.Max)
+		}
+		return
+	}
+	p := a.Position
+	if hasBounds(a.Code) {
+		f.saw(p)
+		f.end(at(p, a.End), 0)
+		f.start(at(p, a.Start))
+		return
+	}
+	if a.Timestamp != 0 {
+		f.untimed = false
+	}
+	if a.Code != op.OK && a.Code != op.Gone {
+		return
+	}
+	switch r.Kind {
+	case op.Append:
+		f.saw(p)
+		f.end(p, op.Offset(len(r.Payloads)))
+		for i := range r.Payloads {
+			f.taken[at(p, p.Offset+op.Offset(i))] = true
+		}
+	case op.Poll:
+		f.learnPoll(r, a)
+	case op.StoreBookmark:
+		if r.Bare { // which generation it met is not known
+			f.bareEnd = max(f.bareEnd, r.At.Offset+1)
+		} else {
+			f.end(r.At, 1)
+		}
+	case op.DeleteBookmark:
+		f.deleted[r.Key] = true
+	case op.GetBookmark:
+		if a.Found {
+			f.saw(p)
+			f.bookmark(r.Key, p)
+		}
+	case op.ListOffsets:
+		if !a.Found {
+			return
+		}
+		f.saw(p)
+		switch r.Which {
+		case op.EarliestOffset:
+			f.start(p)
+		case op.OffsetForTimestamp:
+			f.start(p)
+			f.end(p, 1)
+			f.stamps[p] = a.Timestamp
+		}
+		f.end(p, 0)
+	case op.DeleteRecords:
+		f.saw(p)
+		f.start(p)
+		f.end(p, 0)
+	case op.Purge:
+		f.saw(p)
+		f.start(p)
+		f.end(p, 0)
+	}
+}
+
+func (f *facts) learnPoll(r *op.Request, a *op.Reply) {
+	p := a.Position
+	f.saw(p)
+	f.end(p, op.Offset(a.Count))
+	if r.Strategy != op.AtOffset {
+		f.start(p) // perhaps: it may have been clamped to the start
+	}
+	if r.Strategy == op.Next {
+		f.bookmark(r.Key, at(p, p.Offset-1))
+		if r.Reset == op.Latest && a.Count == 0 {
+			f.lagged[p.Generation] = true
+		}
+	}
+	for i, m := range a.Records {
+		f.taken[at(p, p.Offset+op.Offset(i))] = true
+		if m.Timestamp != 0 {
+			f.untimed = false
+		}
+	}
+}
+
+func (f *facts) saw(p op.Position) {
+	f.seen[p.Generation] = true
+	if p.Incarnation == 0 {
+		f.bare = true
+	}
+}
+
+func at(p op.Position, o op.Offset) op.Position {
+	p.Offset = o
+	return p
+}
+
+// resolve settles unknown outcomes that the history itself betrays. An append
+// one of whose payloads was read took effect, at a known position, before the
+// first reader returned; a purge whose generation was seen took effect before
+// the first answer that names it returned. Both become answered operations.
+// Payloads and intents that several operations share are left alone.
+func resolve(ops []Operation, f *facts) []Operation {
+	type proof struct {
+		by   int // index of the operation
+		nth  op.Offset
+		many bool
+	}
+	payloads, intents := map[op.Payload]proof{}, map[op.Generation]proof{}
+	for i := range ops {
+		r := ops[i].Request
+		switch r.Kind {
+		case op.Append:
+			for k, p := range r.Payloads {
+				_, many := payloads[p]
+				payloads[p] = proof{i, op.Offset(k), many}
+			}
+		case op.Purge:
+			if r.Intent != 0 {
+				_, many := intents[r.Intent]
+				intents[r.Intent] = proof{by: i, many: many}
+			}
+		}
+	}
+	out := slices.Clone(ops)
+	settle := func(i int, reply op.Reply, by int64) {
+		if ops[i].Reply != nil {
+			return
+		}
+		if out[i].Reply == nil {
+			out[i].Reply, out[i].Return = &reply, forever
+		}
+		out[i].Return = min(out[i].Return, by)
+	}
+	for i := range ops {
+		a := ops[i].Reply
+		if a == nil {
+			continue
+		}
+		if ops[i].Request.Kind == op.Poll && a.Code == op.OK {
+			for k, m := range a.Records {
+				if by, ok := payloads[m.Payload]; ok && !by.many {
+					p := a.Position
+					settle(by.by, op.Reply{Position: at(p, p.Offset+op.Offset(k)-by.nth), Timestamp: m.Timestamp}, ops[i].Return)
+				}
+			}
+		}
+		g, ok := reveals(&ops[i])
+		if by, found := intents[g]; ok && found && !by.many {
+			settle(by.by, op.Reply{Position: op.Position{Incarnation: a.Position.Incarnation, Generation: g}}, ops[i].Return)
+		}
+	}
+	for i := range out { // an operation that is seen before it is called is wrong, but still has an interval
+		if out[i].Reply != nil && out[i].Return < out[i].Call {
+			out[i].Return = out[i].Call
+		}
+	}
+	return out
+}
+
+// reveals tells which generation was current when the operation took effect,
+// if its answer shows that.
+func reveals(o *Operation) (op.Generation, bool) {
+	a := o.Reply
+	if a == nil || a.Position.Incarnation == 0 || o.Request.Session != 0 && o.Request.Mutates() && o.Request.Kind != op.Purge {
+		return 0, false // a repeat would show an old era
+	}
+	switch {
+	case o.Request.Kind == op.Purge && a.Code == op.OK:
+		return 0, false // names its own intent, whatever is current
+	case hasBounds(a.Code):
+		return a.Position.Generation, true
+	case a.Code != op.OK && a.Code != op.Gone:
+		return 0, false
+	}
+	switch o.Request.Kind {
+	case op.Append, op.Poll, op.DeleteRecords:
+		return a.Position.Generation, true
+	case op.GetBookmark, op.ListOffsets:
+		return a.Position.Generation, a.Found
+	}
+	return 0, false
+}
+
+// readPayloads are those that any poll returned.
+func readPayloads(ops []Operation) map[op.Payload]bool {
+	out := map[op.Payload]bool{}
+	for i := range ops {
+		if a := ops[i].Reply; a != nil {
+			for _, m := range a.Records {
+				out[m.Payload] = true
+			}
+		}
+	}
+	return out
+}

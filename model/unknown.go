@@ -1,0 +1,261 @@
+package model
+
+import (
+	"purgelab/model/op"
+)
+
+// unknown is an operation whose outcome nobody knows. It waits in the state of
+// the search and takes effect right before the answered operation that needs
+// it, or never.
+type unknown struct {
+	req       *op.Request
+	line      int
+	client    int
+	footprint footprint
+	// own is what the operation itself adds to facts.reach.
+	own op.Offset
+	// unread: an append none of whose messages was ever read. Two of the same
+	// size are alike, so the older one goes first.
+	unread bool
+}
+
+// footprint says what an operation depends on and what it changes, as sets of
+// resources: the start, the end, the era, and a bit per bookmark (keys may
+// share one: that only makes a search longer).
+type footprint struct {
+	reads  uint64 // its result or its effect depends on these
+	writes uint64
+	// order: of the reads, those where it also matters whether it comes before
+	// or after a write. A bookmark that may be stored now may be stored after an
+	// append too, so the end is not among its; an auto-commit reads more then.
+	order uint64
+	purge bool // writes everything, and what came before does not matter
+}
+
+const (
+	resStart uint64 = 1 << iota
+	resEnd
+	resEra
+	resTable // sessions
+	firstKey = 4
+)
+
+func resKey(k op.Key) uint64 {
+	return 1 << (firstKey + (uint64(k.ID)*2+uint64(k.Kind))%(64-firstKey))
+}
+
+func footprintOf(sem Semantics, r *op.Request) footprint {
+	var f footprint
+	switch r.Kind {
+	case op.Append:
+		f = footprint{reads: resEnd | resEra, writes: resEnd}
+	case op.Poll:
+		f = footprint{reads: resStart | resEnd | resEra}
+		if r.Strategy == op.Next {
+			f.reads |= resKey(r.Key)
+		}
+		if r.AutoCommit {
+			f.reads |= resKey(r.Key)
+			f.writes = resKey(r.Key)
+			f.order = resStart | resEnd
+		}
+	case op.StoreBookmark:
+		f = footprint{reads: resEnd | resEra, writes: resKey(r.Key)}
+	case op.DeleteBookmark:
+		f = footprint{reads: resKey(r.Key), writes: resKey(r.Key)}
+	case op.GetBookmark:
+		f = footprint{reads: resKey(r.Key)}
+	case op.ListOffsets:
+		f = footprint{reads: resStart | resEnd | resEra}
+	case op.DeleteRecords:
+		f = footprint{reads: resStart | resEnd | resEra, writes: resStart}
+		if r.At.Offset == -1 {
+			f.order = resEnd
+		}
+	case op.Purge:
+		if sem.Numbering == Continue {
+			f = footprint{reads: resStart | resEnd | resEra, writes: resStart, order: resEnd}
+			break
+		}
+		f = footprint{reads: resEra, writes: ^resTable, purge: true}
+	}
+	if r.Expected != nil {
+		f.reads |= resEnd | resEra
+		f.order |= resEnd
+	}
+	if r.Session != 0 && r.Kind != op.Purge || r.Kind == op.Register {
+		f.reads |= resTable | resStart | resEnd | resEra // a repeat shows the first reply's bounds
+		f.writes |= resTable
+		f.order |= f.reads
+	}
+	return f
+}
+
+// matters tells whether u, right before an operation of footprint y, may be
+// anything else than u right after it, or never.
+func (u footprint) matters(y footprint) bool {
+	return u.writes&y.reads != 0 || !y.purge && u.order&y.writes != 0
+}
+
+// relevant selects the pending operations that may have to take effect before
+// x: those that matter to it, to one that matters to it, and so on.
+func (p *Problem) relevant(pending []int32, x footprint) []int32 {
+	var out []int32
+	var taken uint64 // bits of indexes in pending; longer lists take the slow way
+	todo := []footprint{x}
+	for len(todo) > 0 {
+		y := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for i, u := range pending {
+			if i < 64 && taken&(1<<i) != 0 || i >= 64 && contains(out, u) {
+				continue
+			}
+			if f := p.unknowns[u].footprint; f.matters(y) {
+				if i < 64 {
+					taken |= 1 << i
+				}
+				out = append(out, u)
+				todo = append(todo, f)
+			}
+		}
+	}
+	return out
+}
+
+// alike tells whether an older pending append does all that u can do.
+func (p *Problem) alike(pending []int32, i int) bool {
+	u := &p.unknowns[pending[i]]
+	if !u.unread || p.tracked {
+		return false
+	}
+	for _, v := range pending[:i] {
+		if o := &p.unknowns[v]; o.unread && len(o.req.Payloads) == len(u.req.Payloads) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(list []int32, x int32) bool {
+	for _, y := range list {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+// effects are the states that u may leave behind, without those that no answer
+// of the history could tell from a state in which u never happened.
+func (p *Problem) effects(s *State, u *unknown) []*State {
+	f, r := p.facts, u.req
+	switch r.Kind {
+	case op.Append:
+		return p.appendEffect(s, u)
+	case op.Purge:
+		if p.sem.Numbering == Restart && r.Intent == 0 {
+			return p.purgeEffects(s, u)
+		}
+	}
+	n, _ := p.sem.Step(s, r, Choice{})
+	if n == s {
+		return nil
+	}
+	if !f.bare && !p.tracked {
+		switch r.Kind {
+		case op.Poll, op.StoreBookmark:
+			after, _ := n.Bookmark(r.Key)
+			_, before := s.Bookmark(r.Key)
+			if !f.mayShowBookmark(r.Key, after, !before, u.own) {
+				return nil
+			}
+		case op.DeleteRecords:
+			if !f.mayShowStart(n.position(n.start)) {
+				return nil
+			}
+		}
+	}
+	return []*State{n}
+}
+
+// appendEffect: its messages were never read, or resolve would have settled
+// it, so it can only fill offsets that nobody is known to hold, and below the
+// highest end that an answer proves. Its timestamp is the lowest possible,
+// unless list-offsets named another.
+func (p *Problem) appendEffect(s *State, u *unknown) []*State {
+	var c Choice
+	if f := p.facts; !f.bare {
+		base := s.position(s.End())
+		for i := range u.req.Payloads {
+			q := at(base, base.Offset+op.Offset(i))
+			if f.taken[q] {
+				return nil
+			}
+			if ts, ok := f.stamps[q]; ok {
+				c.Timestamp = ts
+			}
+		}
+		if !p.tracked && max(f.ends[s.generation], f.bareEnd) <= s.End() && s.start < s.End() {
+			return nil
+		}
+	}
+	n, _ := p.sem.Step(s, u.req, c)
+	if n == s {
+		return nil
+	}
+	return []*State{n}
+}
+
+// purgeEffects: a purge without an intent took some generation, either one
+// that an answer names or one that none does; all of the latter are alike.
+func (p *Problem) purgeEffects(s *State, u *unknown) []*State {
+	next := s.settled + 1
+	n, _ := p.sem.Step(s, u.req, Choice{Generation: next})
+	out := []*State{n}
+	for _, g := range p.generations {
+		if g > next {
+			n, _ := p.sem.Step(s, u.req, Choice{Generation: g})
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// mayShowBookmark tells whether an answer may depend on the bookmark of k
+// being at p. It may if it was seen there; if it lies below a start, where
+// reset decides; if an unknown poll by next may have gone on from there to one
+// that was seen; or if it did not exist before and a delete found one.
+func (f *facts) mayShowBookmark(k op.Key, p op.Position, created bool, own op.Offset) bool {
+	if f.bookmarks[ownedPosition{k, p}] || p.Offset+1 < f.maxStarts[p.Generation] || created && f.deleted[k] {
+		return true
+	}
+	return f.reaches(k, p, own)
+}
+
+// reaches tells whether unknown polls by next may read from near p to a bookmark
+// that was seen; own is the share of the operation that asks.
+func (f *facts) reaches(k op.Key, p op.Position, own op.Offset) bool {
+	far := f.reach[k] - own
+	if far == 0 {
+		return false
+	}
+	for _, b := range f.values[k] {
+		if b.Generation == p.Generation && b.Offset-far <= p.Offset && p.Offset <= b.Offset+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// mayShowStart tells whether an answer may depend on the start being at p.
+func (f *facts) mayShowStart(p op.Position) bool {
+	if f.starts[p] || f.lagged[p.Generation] {
+		return true
+	}
+	for k := range f.reach {
+		if f.reaches(k, p, 0) {
+			return true
+		}
+	}
+	return false
+}
