@@ -15,6 +15,7 @@ type group struct {
 	nodes   []*Node
 	logs    []*memLog
 	queue   []*raftpb.Message
+	lose    func(*raftpb.Message) bool // nil: nothing is lost
 	applied int
 }
 
@@ -59,7 +60,9 @@ func (g *group) run() {
 		queue := g.queue
 		g.queue = nil
 		for _, m := range queue {
-			_ = g.nodes[m.GetTo()-1].Step(m)
+			if g.lose == nil || !g.lose(m) {
+				_ = g.nodes[m.GetTo()-1].Step(m)
+			}
 		}
 	}
 }

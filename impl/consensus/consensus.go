@@ -138,7 +138,7 @@ func New(c Config) (n *Node, err error) {
 		defects:   c.Defects,
 		voters:    slices.Clone(c.Voters),
 		hard:      state,
-		saved:     c.Log.State(),
+		saved:     state,
 	}
 	defer func() {
 		if v := recover(); v != nil {

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
 	"go.etcd.io/raft/v3/raftpb"
 
+	"purgelab/impl/defect"
 	"purgelab/impl/raftlog"
 	"purgelab/model/op"
 )
@@ -17,7 +19,7 @@ import (
 // TestScripts runs the files of testdata: commands, and what comes out of them.
 // After go test -run TestScripts -rewrite the diff is to be reviewed.
 //
-//	group voters=N [ids=(1,2)]          N fresh members, or some of them
+//	group voters=N [ids=(1,2)|down] [defect=]   N fresh members, or some of them
 //	tick id= [n=]                       time passes for one member
 //	tick-until id= campaign|leader|follower    (leader: its election is delivered)
 //	deliver [from=] [to=] [type=]       until nothing that matches is on the wire
@@ -28,7 +30,8 @@ import (
 //	read id= ctx=
 //	status [id=]
 //	timer id=                           ticks since it was drawn
-//	crash id= [keep=synced|written]     its log stays
+//	crash id= [keep=written]            it stops; what was not synced is lost
+//	crash-before-sync id=               the same in the middle of its next batch
 //	log id= term= vote= commit= terms=(1,1,2)    writes a log by hand, synced
 //	boot id= [applied=]
 //
@@ -52,6 +55,8 @@ type script struct {
 	nodes  []*Node // by id, from 1; nil: down
 	logs   []*memLog
 	wire   []*raftpb.Message
+	doomed uint64 // crashes before its next sync
+	defect defect.Set
 	out    strings.Builder
 }
 
@@ -115,7 +120,11 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) {
 	case "timer":
 		s.printf("%d ticks\n", s.nodes[id].elapsed)
 	case "crash":
-		s.crash(t, d, id)
+		keep := "synced"
+		d.MaybeScanArgs(t, "keep", &keep)
+		s.crash(id, keep)
+	case "crash-before-sync":
+		s.doomed = id
 	case "log":
 		s.writeLog(t, d, id)
 	case "boot":
@@ -131,6 +140,11 @@ func (s *script) group(t *testing.T, d *datadriven.TestData) {
 	var voters int
 	d.ScanArgs(t, "voters", &voters)
 	*s = script{nodes: make([]*Node, voters+1), logs: make([]*memLog, voters+1)}
+	var name string
+	d.MaybeScanArgs(t, "defect", &name)
+	var err error
+	s.defect, err = defect.Parse(name)
+	require.NoError(t, err)
 	var ids []uint64
 	for i := range voters {
 		s.voters = append(s.voters, uint64(i+1))
@@ -148,7 +162,7 @@ func (s *script) boot(id uint64, applied op.Number) {
 	n, err := New(Config{
 		ID: id, Voters: s.voters, Log: s.logs[id], Applied: applied,
 		Rand:           rand.New(rand.NewPCG(1, id)),
-		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks,
+		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Defects: s.defect,
 	})
 	if err != nil {
 		suspect := &ErrSuspect{}
@@ -159,9 +173,7 @@ func (s *script) boot(id uint64, applied op.Number) {
 	s.pump(id)
 }
 
-func (s *script) crash(t *testing.T, d *datadriven.TestData, id uint64) {
-	keep := "synced"
-	d.MaybeScanArgs(t, "keep", &keep)
+func (s *script) crash(id uint64, keep string) {
 	s.nodes[id] = nil
 	if keep == "synced" {
 		s.logs[id].pending = nil
@@ -202,7 +214,7 @@ func (s *script) tickUntil(t *testing.T, d *datadriven.TestData, id uint64) {
 			return
 		}
 	}
-	t.Fatalf("%s: it never did", d.Pos)
+	t.Fatalf("%s: it never did:\n%s", d.Pos, s.out.String())
 }
 
 // elect delivers the messages of an election, and nothing else.
@@ -260,6 +272,12 @@ func (s *script) pump(id uint64) {
 		s.entries("write", b.Entries)
 		s.logs[id].Append(b.State, b.Entries)
 		s.messages("send", b.Early)
+		if b.MustSync && s.doomed == id {
+			s.printf(" power lost\n")
+			s.doomed = 0
+			s.crash(id, "synced")
+			return
+		}
 		if b.MustSync {
 			s.printf(" sync;")
 			s.logs[id].Sync()
