@@ -19,12 +19,12 @@ import (
 	"syscall"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(program(os.Args[1:])) }
 
-// run is main with an exit code. The first interrupt cancels the context, so
+// program is main with an exit code. The first interrupt cancels the context, so
 // that commands stop, keep what they have and say undecided; a second one ends
 // the process at once.
-func run(args []string) int {
+func program(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return execute(ctx, args, os.Stdout, os.Stderr)

@@ -142,16 +142,13 @@ type view struct {
 type runView struct {
 	Run
 	Open     bool // shown unfolded
-	Picture  *picture
-	CloseUps []*picture
+	Pictures []*picture
 }
 
 func viewRuns(runs []Run) []runView {
 	var out []runView
 	for _, r := range runs {
-		v := runView{Run: r, Open: len(runs) == 1 || r.Verdict != Pass}
-		v.Picture, v.CloseUps = draw(r.Timeline)
-		out = append(out, v)
+		out = append(out, runView{Run: r, Open: len(runs) == 1 || r.Verdict != Pass, Pictures: draw(r.Timeline)})
 	}
 	// Something is to be seen without a click.
 	if len(out) > 0 {

@@ -16,6 +16,8 @@ const (
 	gap        = 10 // between groups of lanes
 	narrowest  = 1080
 	widest     = 9000
+	legible    = 12  // of a typical operation
+	longest    = 150 // milliseconds of a close-up
 )
 
 // picture is one timeline laid out: lanes with names, and shapes over them.
@@ -71,25 +73,24 @@ func (w window) clip(from, to int64) (x, width float64, ok bool) {
 	return w.x(from), max(float64(to-from)*w.scale, 1), true
 }
 
-// draw lays out the whole run, and a close-up of the first purges, whose steps
-// are too short to be told apart in the whole.
-func draw(t Timeline) (whole *picture, closeUps []*picture) {
+// draw lays out a run: the whole of it in the width of a page; the whole again,
+// so wide that operations can be told apart, unless the first is wide enough for
+// that; and a close-up of the first purges, whose steps are too short for both.
+func draw(t Timeline) []*picture {
 	last := t.end()
 	if last == 0 && len(t.Operations) == 0 {
-		return nil, nil
+		return nil
 	}
-	scale := float64(narrowest) / float64(max(last, 1))
-	// Wide enough for a typical operation to be seen.
-	if d := t.typical(); d > 0 {
-		scale = max(scale, 10/float64(d))
+	fit := float64(narrowest) / float64(max(last, 1))
+	out := []*picture{t.picture("", window{0, last, fit})}
+	if d := t.typical(); d > 0 && fit*float64(d) < legible/2 {
+		scale := min(legible/float64(d), float64(widest)/float64(last))
+		out = append(out, t.picture("The same in detail, to be scrolled", window{0, last, scale}))
 	}
-	scale = min(scale, float64(widest)/float64(max(last, 1)))
-	whole = t.picture("", window{0, last, scale})
 	for _, w := range t.purges(3) {
-		p := t.picture(w.title, window{w.from, w.to, float64(narrowest) / float64(w.to-w.from)})
-		closeUps = append(closeUps, p)
+		out = append(out, t.picture(w.title, window{w.from, w.to, float64(narrowest) / float64(w.to-w.from)}))
 	}
-	return whole, closeUps
+	return out
 }
 
 func (t Timeline) end() int64 {
@@ -124,17 +125,21 @@ type closeUp struct {
 	from, to int64
 }
 
-// purges finds the first n purges, each from its commit to its completion on
-// every replica that completed it.
+// purges finds the first n purges that do not lie within the close-up of one
+// before, each from its commit to its completion on the last replica that
+// completed it soon.
 func (t Timeline) purges(n int) []closeUp {
 	var out []closeUp
 	for _, e := range t.Events {
 		if e.Action != "Commit" || e.Kind != "purge" || len(out) == n {
 			continue
 		}
-		w := closeUp{fmt.Sprintf("The purge at op %d of partition %d: generation %d", e.Op, e.Partition, e.Generation), e.Time, e.Time}
+		if k := len(out); k > 0 && e.Time < out[k-1].to {
+			continue
+		}
+		w := closeUp{fmt.Sprintf("The purge at op %d of partition %d, to generation %d", e.Op, e.Partition, e.Generation), e.Time, e.Time}
 		for _, f := range t.Events {
-			if f.Partition == e.Partition && f.Op == e.Op && f.Action == "PurgeComplete" {
+			if f.Partition == e.Partition && f.Op == e.Op && f.Action == "PurgeComplete" && f.Time < e.Time+longest {
 				w.to = max(w.to, f.Time)
 			}
 		}
@@ -152,8 +157,7 @@ func (t Timeline) purges(n int) []closeUp {
 func (t Timeline) picture(title string, w window) *picture {
 	p := &picture{Title: title, Width: float64(w.to-w.from) * w.scale}
 	y := float64(axisHeight)
-	if len(t.Faults) > 0 {
-		rows := t.faults(p, w, y)
+	if rows := t.faults(p, w, y); rows > 0 {
 		y += float64(rows)*laneHeight + gap
 	}
 	rows := t.clients(p, w, y)
@@ -195,31 +199,31 @@ func grid(w window) []tick {
 	return out
 }
 
-// faults draws stretches, as many rows as overlap.
+// faults draws the stretches that reach into the window, in as many rows as
+// overlap, and returns the number of rows.
 func (t Timeline) faults(p *picture, w window, y float64) int {
 	var free []int64 // per row: when it is free again
 	for _, f := range t.Faults {
+		x, width, ok := w.clip(f.From, f.To)
+		if !ok {
+			continue
+		}
 		row := 0
 		for row < len(free) && free[row] > f.From {
 			row++
 		}
 		if row == len(free) {
 			free = append(free, 0)
+			p.Lanes = append(p.Lanes, lane{"", y + float64(row)*laneHeight, "fault"})
 		}
 		free[row] = f.To
-		if x, width, ok := w.clip(f.From, f.To); ok {
-			p.Shapes = append(p.Shapes, shape{
-				X: x, Y: y + float64(row)*laneHeight + 5, W: width, H: barHeight, Class: "cut",
-				Title: fmt.Sprintf("%s\n%d to %d ms", f.Name, f.From, f.To), Text: fit(f.Name, width),
-			})
-		}
+		p.Shapes = append(p.Shapes, shape{
+			X: x, Y: y + float64(row)*laneHeight + 5, W: width, H: barHeight, Class: "cut",
+			Title: fmt.Sprintf("%s\n%d to %d ms", f.Name, f.From, f.To), Text: fit(f.Name, width),
+		})
 	}
-	for row := range free {
-		name := ""
-		if row == 0 {
-			name = "faults"
-		}
-		p.Lanes = append(p.Lanes, lane{name, y + float64(row)*laneHeight, "fault"})
+	if len(free) > 0 {
+		p.Lanes[0].Name = "faults"
 	}
 	return len(free)
 }

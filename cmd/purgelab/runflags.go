@@ -1,0 +1,102 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"purgelab/impl/defect"
+	"purgelab/linearizability/run"
+)
+
+// runFlags are the flags that describe a run, shared by every command that
+// makes one.
+type runFlags struct {
+	seed                                                             uint64
+	replicas, design, messages, bookmarks, positions, faults, defect *choice
+	partitions, clients, ops                                         int
+	timeout                                                          time.Duration
+}
+
+// add gives a command the flags, all but --seed.
+func (f *runFlags) add(cmd *cobra.Command) {
+	f.replicas = newChoice("3", "1", "3", "5")
+	f.design = newChoice("ordered", "ordered", "reset-record", "advance")
+	f.messages = newChoice("persisted", "persisted", "replicated")
+	f.bookmarks = newChoice("persisted", "persisted", "replicated")
+	f.positions = newChoice("tagged", "tagged", "bare")
+	f.faults = newChoice("none", "none", "network", "process", "power", "storage", "all")
+	f.faults.other, f.faults.hint = fileExists, "a file FILE.json"
+	f.defect = newChoice("", defect.Names()...)
+	fs := cmd.Flags()
+	for _, c := range []struct {
+		name string
+		c    *choice
+		help string
+	}{
+		{"replicas", f.replicas, "replicas of each partition"},
+		{"design", f.design, "design of the purge"},
+		{"messages", f.messages, "when an append is acknowledged"},
+		{"bookmarks", f.bookmarks, "when a bookmark is acknowledged"},
+		{"positions", f.positions, "what clients send for a position"},
+		{"faults", f.faults, "what breaks"},
+		{"defect", f.defect, "switch a bug on"},
+	} {
+		fs.Var(c.c, c.name, c.help+": "+c.c.list())
+		if c.name != "faults" { // whose value may be a file, too
+			completeChoices(cmd, c.name, c.c)
+		}
+	}
+	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
+	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
+	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
+	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to judge one history")
+}
+
+// addSeed gives a command the flag --seed.
+func (f *runFlags) addSeed(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the run (default: a random one, which is printed)")
+}
+
+// settings reads the flags. What the words of a flag promise and this version
+// does not have yet is refused like bad usage.
+func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
+	s := run.Settings{
+		Seed: f.seed, Partitions: f.partitions, Design: f.design.value,
+		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value,
+		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
+	}
+	s.Replicas = int(f.replicas.value[0] - '0')
+	if flag := cmd.Flags().Lookup("seed"); flag != nil && !flag.Changed {
+		s.Seed = randomSeed()
+	}
+	for _, n := range []struct {
+		flag string
+		v    int
+	}{{"partitions", f.partitions}, {"clients", f.clients}, {"ops", f.ops}} {
+		if n.v < 1 {
+			return s, usageError("--%s %d: want at least 1", n.flag, n.v)
+		}
+	}
+	if err := s.Complete(); err != nil {
+		return s, &exitError{exitUsage, err}
+	}
+	return s, nil
+}
+
+// randomSeed is short enough to be read aloud.
+func randomSeed() uint64 {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return uint64(time.Now().UnixNano() % 1_000_000)
+	}
+	return binary.LittleEndian.Uint64(b[:]) % 1_000_000
+}
+
+func fileExists(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

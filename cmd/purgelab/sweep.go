@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"purgelab/impl/sim"
+	"purgelab/linearizability/faults"
+	"purgelab/linearizability/run"
+	"purgelab/linearizability/verdict"
+)
+
+// newSweepCmd is "purgelab sweep".
+func newSweepCmd() *cobra.Command {
+	var f runFlags
+	var seeds, out string
+	var jobs int
+	var fresh bool
+	cmd := &cobra.Command{
+		Use:   "sweep --seeds A..B",
+		Short: "Make many runs in parallel and judge each",
+		Long: `Make one run per seed, in parallel, and judge each. A folder is kept for every
+run that did not pass, and for nothing else.
+
+An interrupted sweep goes on where it was when the same command is given again;
+one that came to its end begins anew.
+
+Exit code: 0 every run passed, 1 a property is violated, 2 a run is undecided or
+was not made, 3 bad usage.`,
+		Example: `  purgelab sweep --seeds 1..500 --replicas 3 --faults all --clients 4 --ops 300
+  purgelab sweep --seeds 1..2000 --faults power --defect marker-no-dirsync`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			from, to, err := parseSeeds(seeds)
+			if err != nil {
+				return err
+			}
+			s, err := f.settings(cmd)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = sweepFolder(&s, from, to)
+			}
+			done, err := prepareSweep(out, fresh)
+			if err != nil {
+				return err
+			}
+			total := int(to - from + 1)
+			if done > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %d runs were made before\n", done, total)
+			}
+			b := newBar(cmd.ErrOrStderr(), total, "sweep")
+			sum, err := (&run.Sweep{
+				Settings: s, From: from, To: to, Jobs: jobs, Out: out,
+				Progress: func(sum *run.Summary) { b.set(sum.Runs) },
+			}).Run(cmd.Context())
+			b.done()
+			if sum == nil {
+				return &exitError{exitUsage, err}
+			}
+			if err != nil && !interrupted(cmd.Context(), err) {
+				return err
+			}
+			if jsonWanted(cmd) {
+				err = sweepJSON(cmd.OutOrStdout(), sum)
+			} else {
+				err = printSweep(cmd.OutOrStdout(), sum)
+			}
+			if err != nil {
+				return err
+			}
+			return exitWith(sum.Verdict().ExitCode())
+		},
+	}
+	cmd.Flags().StringVar(&seeds, "seeds", "", "seeds A..B, both included")
+	f.add(cmd)
+	cmd.Flags().IntVar(&jobs, "jobs", 0, "runs at a time (default: one per core)")
+	cmd.Flags().StringVar(&out, "out", "", "folder for the state and the runs that did not pass (default: one below out/ named for the sweep)")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "begin anew, whatever an interrupted sweep left")
+	return cmd
+}
+
+// parseSeeds reads A..B, or one seed.
+func parseSeeds(text string) (from, to uint64, err error) {
+	a, b, ok := strings.Cut(text, "..")
+	if !ok {
+		b = a
+	}
+	from, errA := strconv.ParseUint(a, 10, 64)
+	to, errB := strconv.ParseUint(b, 10, 64)
+	if errA != nil || errB != nil || to < from {
+		return 0, 0, usageError("--seeds %q: want A..B, two whole numbers with A not above B", text)
+	}
+	return from, to, nil
+}
+
+// sweepFolder names a folder by what the sweep depends on, so that another one
+// does not meet its state.
+func sweepFolder(s *run.Settings, from, to uint64) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, s.Flags())
+	return filepath.Join("out", fmt.Sprintf("sweep-%d-%d-%08x", from, to, h.Sum32()))
+}
+
+// prepareSweep looks at what an earlier sweep left in a folder. One that came
+// to its end, or that is not to be continued, is cleared away; of another one
+// the number of runs made is returned.
+func prepareSweep(dir string, fresh bool) (done int, err error) {
+	name := filepath.Join(dir, "sweep.json")
+	raw, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, &exitError{exitUsage, err}
+	}
+	var old run.Summary
+	if err := json.Unmarshal(raw, &old); err != nil && !fresh {
+		return 0, usageError("%s: %w: remove it, or use --fresh", name, err)
+	}
+	if !fresh && slices.Contains(old.Done, false) {
+		return old.Runs, nil
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "seed-*"))
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range append(left, name) {
+		if err := os.RemoveAll(d); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// effects lists what took effect in many runs: planned faults by kind, then what
+// they and the network did.
+func effects(planned map[faults.Kind]int, e *sim.Effects) *table {
+	t := &table{header: []string{"took effect", "times"}}
+	for _, k := range faults.Kinds {
+		t.add("fault "+string(k), planned[k])
+	}
+	e.Each(func(name string, n int) { t.add(name, n) })
+	return t
+}
+
+func printSweep(w io.Writer, s *run.Summary) error {
+	var b bytes.Buffer
+	if err := effects(s.Faults, &s.Effects).write(&b); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\nseeds %d..%d: %d of %s made, %d operations, %s of simulated time\n", s.From, s.To, s.Runs, plural(len(s.Done), "run"), s.Operations, seconds(s.Millis))
+	for _, list := range [][]run.Red{s.Reds, s.Undecided} {
+		for _, r := range list {
+			fmt.Fprintf(&b, "\nseed %d: %s %s\n", r.Seed, r.Verdict, r.Property)
+			if r.Reason != "" {
+				fmt.Fprintf(&b, "  %s\n", r.Reason)
+			}
+			fmt.Fprintf(&b, "  %s\n", r.Replay)
+			if r.Dir != "" {
+				fmt.Fprintf(&b, "  %s\n", r.Dir)
+			}
+		}
+	}
+	pass := s.Runs - len(s.Reds) - len(s.Undecided)
+	fmt.Fprintf(&b, "verdict %s: %d pass, %d fail, %d undecided, %d not made\n", s.Verdict(), pass, len(s.Reds), len(s.Undecided), len(s.Done)-s.Runs)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// sweepJSON prints each run that did not pass, then the sum.
+func sweepJSON(w io.Writer, s *run.Summary) error {
+	for _, list := range [][]run.Red{s.Reds, s.Undecided} {
+		for _, r := range list {
+			if err := writeJSON(w, r); err != nil {
+				return err
+			}
+		}
+	}
+	return writeJSON(w, struct {
+		From       uint64              `json:"from"`
+		To         uint64              `json:"to"`
+		Verdict    verdict.Verdict     `json:"verdict"`
+		Runs       int                 `json:"runs"`
+		NotMade    int                 `json:"notMade"`
+		Fail       int                 `json:"fail"`
+		Undecided  int                 `json:"undecided"`
+		Operations int                 `json:"operations"`
+		Millis     int64               `json:"simulatedMilliseconds"`
+		Faults     map[faults.Kind]int `json:"faultsInEffect"`
+		Effects    sim.Effects         `json:"effects"`
+	}{s.From, s.To, s.Verdict(), s.Runs, len(s.Done) - s.Runs, len(s.Reds), len(s.Undecided), s.Operations, s.Millis, s.Faults, s.Effects})
+}
