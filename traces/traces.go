@@ -95,6 +95,9 @@ type Piece struct {
 	Lines     []Line
 }
 
+// MarshalText names the piece in JSON.
+func (p Piece) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 func (p Piece) String() string {
 	if p.Level == Local {
 		return fmt.Sprintf("partition %d, replica %d", p.Partition, p.Replica)

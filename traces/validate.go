@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"purgelab/impl/observe"
 	"purgelab/traces/tlc"
 )
 
@@ -37,25 +38,26 @@ const defaultBatch = 25000
 
 // Report is the judgement of one trace.
 type Report struct {
-	Trace   string
-	Verdict tlc.Verdict
+	Trace   string      `json:"trace"`
+	Verdict tlc.Verdict `json:"verdict"`
 	// Reason says why the trace is undecided.
-	Reason     string
-	Events     int // of the file
-	Judged     int // steps that TLC was given, over all pieces
-	Pieces     int
-	Rejections []Rejection // by line
+	Reason     string      `json:"reason,omitempty"`
+	Events     int         `json:"events"` // of the file
+	Judged     int         `json:"judged"` // steps that TLC was given, over all pieces
+	Pieces     int         `json:"pieces"`
+	Rejections []Rejection `json:"rejections,omitempty"` // by line
 }
 
 // Rejection is a piece that no behaviour of the specification explains.
 type Rejection struct {
-	Piece   Piece
-	Line    int       // of the file: the first that no action explains
-	Step    step      // that event
-	Matched int       // steps explained before it
-	State   tlc.Value // the specification's state there
-	Enabled []string  // actions that could happen instead
-	Reason  string    // one line
+	Piece   Piece         `json:"piece"`
+	Line    int           `json:"line"`  // of the file: the first that no action explains
+	Event   observe.Event `json:"event"` // on that line, or, if Unseen, before the crash on it
+	Unseen  bool          `json:"unseen,omitempty"`
+	Matched int           `json:"matched"` // steps explained before it
+	State   tlc.Value     `json:"state"`   // the specification's state there
+	Enabled []string      `json:"enabled"` // actions that could happen instead
+	Reason  string        `json:"reason"`  // one line
 }
 
 // job is a piece on its way through TLC.
@@ -257,7 +259,7 @@ func (v *validator) explain(ctx context.Context, j *job) error {
 		return nil
 	}
 	s := j.steps[furthest-1]
-	r := &Rejection{Piece: j.piece, Line: s.Number, Step: s, Matched: furthest - 1, State: at.Items[2]}
+	r := &Rejection{Piece: j.piece, Line: s.Number, Event: s.Event, Unseen: s.Unseen, Matched: furthest - 1, State: at.Items[2]}
 	for _, a := range at.Items[3].Items {
 		r.Enabled = append(r.Enabled, strings.Trim(a.Text, `"`))
 	}

@@ -28,7 +28,7 @@ func TestLegalTracesAreAccepted(t *testing.T) {
 	}
 	for _, r := range validate(t, list...) {
 		for _, rej := range r.Rejections {
-			t.Logf("%s:%d %s: %+v\n%s\nstate %s\nenabled %v", r.Trace, rej.Line, rej.Piece, rej.Step, rej.Reason, rej.State, rej.Enabled)
+			t.Log(rej.Explain(r.Trace))
 		}
 		require.Equal(t, tlc.Pass, r.Verdict, "%s: %s", r.Trace, r.Reason)
 		require.Equal(t, 4, r.Pieces)

@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 )
 
-// Root finds the project's folder, the one that holds spec/manifest.json: the
-// working folder or one above it, or else one above the running program.
+// landmark is a file by which the project's folder is known.
+var landmark = filepath.Join("spec", "Partition.tla")
+
+// Root finds the project's folder: the working folder or one above it, or else
+// one above the running program.
 func Root() (string, error) {
 	var starts []string
 	if wd, err := os.Getwd(); err == nil {
@@ -18,7 +21,7 @@ func Root() (string, error) {
 	}
 	for _, start := range starts {
 		for dir := start; ; dir = filepath.Dir(dir) {
-			if _, err := os.Stat(filepath.Join(dir, "spec", Manifest)); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, landmark)); err == nil {
 				return dir, nil
 			}
 			if dir == filepath.Dir(dir) {
@@ -26,7 +29,7 @@ func Root() (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("spec/%s: not found in %v or above: run purgelab within its project", Manifest, starts)
+	return "", fmt.Errorf("%s: not found in %v or above: run purgelab within its project", landmark, starts)
 }
 
 // ToolFolder is where the project keeps the tools that it fetches.

@@ -38,6 +38,9 @@ func (v Value) Field(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// MarshalText puts the value into JSON as TLC prints it.
+func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // String prints the value as TLC does, on one line.
 func (v Value) String() string {
 	parts := make([]string, len(v.Items))

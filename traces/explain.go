@@ -1,0 +1,57 @@
+package traces
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"purgelab/traces/tlc"
+)
+
+// Explain says in a few lines what was rejected:
+//
+//	FILE:112: no action of Ordered explains this event
+//	  event    {"t":160,"replica":1,…}
+//	  reason   base offset 4: the end is 3
+//	  state    up=serve front=12 marker=complete(g 2, op 9) …
+//	  enabled  Checkpoint, Materialize, PowerLoss, ProcessCrash
+//	  piece    partition 0, replica 1: 45 steps explained before it
+func (r Rejection) Explain(file string) string {
+	spec := map[Level]string{Local: "Ordered", Group: "OrderedGroup"}[r.Piece.Level]
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %s:%d: no action of %s explains this event\n", file, r.Line, spec)
+	line := func(name, text string) { fmt.Fprintf(&b, "    %-8s %s\n", name, text) }
+	event, err := json.Marshal(r.Event)
+	if err != nil {
+		event = []byte(err.Error())
+	}
+	line("event", string(event))
+	line("reason", r.Reason)
+	for i, s := range stateLines(r.State) {
+		line([]string{"state", ""}[min(i, 1)], s)
+	}
+	line("enabled", strings.Join(r.Enabled, ", "))
+	line("piece", fmt.Sprintf("%s: %d steps explained before it", r.Piece, r.Matched))
+	return b.String()
+}
+
+// stateLines prints the state one field a line.
+func stateLines(state tlc.Value) []string {
+	var out []string
+	for i, k := range state.Keys {
+		out = append(out, fmt.Sprintf("%-7s %s", k.Text, fieldText(state.Items[i])))
+	}
+	return out
+}
+
+// fieldText prints a record as a=1 b=2, anything else as TLC does.
+func fieldText(v tlc.Value) string {
+	if v.Shape != tlc.Record {
+		return strings.Trim(v.String(), `"`)
+	}
+	var parts []string
+	for i, k := range v.Keys {
+		parts = append(parts, k.Text+"="+strings.Trim(v.Items[i].String(), `"`))
+	}
+	return strings.Join(parts, " ")
+}
