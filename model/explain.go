@@ -22,10 +22,10 @@ type Stuck struct {
 // partial order of a failed search. It reports false if every operation is in it.
 func (p *Problem) Explain(order []int) (Stuck, bool) {
 	done := make([]bool, len(p.Operations))
-	set := &configurations{list: []configuration{{state: p.initial}}}
+	set := p.begin()
 	for _, i := range order {
 		done[i] = true
-		if next := p.step(p.ctx, set, p.Operations[i].Input.(*item)); next != nil {
+		if next := p.step(set, p.Operations[i].Input.(*item)); next != nil {
 			set = next
 		}
 	}
@@ -49,9 +49,13 @@ func (p *Problem) Explain(order []int) (Stuck, bool) {
 				fmt.Fprintf(&b, "; and %d more states", len(set.list)-i)
 				break
 			}
-			_, want := p.apply(c.state, x)
+			s := c.core
+			if x.keyed {
+				s = c.key(x.key).alts[0].on(s, x.key)
+			}
+			_, want := p.apply(s, x)
 			fmt.Fprintf(&b, "; %s", p.differs(x.op.Request, &want, x.op.Reply))
-			fmt.Fprintf(&b, " (in the state %s)", c.state)
+			fmt.Fprintf(&b, " (in the state %s)", c)
 		}
 	}
 	if n := len(order); n > 0 {

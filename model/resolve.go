@@ -187,7 +187,7 @@ func at(p op.Position, o op.Offset) op.Position {
 // first reader returned; a purge whose generation was seen took effect before
 // the first answer that names it returned. Both become answered operations.
 // Payloads and intents that several operations share are left alone.
-func resolve(ops []Operation, f *facts) []Operation {
+func resolve(ops []Operation) []Operation {
 	type proof struct {
 		by   int // index of the operation
 		nth  op.Offset

@@ -10,7 +10,6 @@ import (
 type unknown struct {
 	req       *op.Request
 	line      int
-	client    int
 	footprint footprint
 	// own is what the operation itself adds to facts.reach.
 	own op.Offset

@@ -1,0 +1,240 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"purgelab/model/op"
+)
+
+// Problem is the search for a legal order of one partition's history, in the
+// shape that porcupine takes: answered operations with their intervals, and
+// for each unknown one a point, the instant of its call, at which it joins
+// what is pending in the state.
+type Problem struct {
+	Operations []porcupine.Operation
+
+	sem         Semantics
+	facts       *facts
+	unknowns    []unknown
+	generations []op.Generation // seen, sorted
+	initial     *State
+
+	// tracked: the session table takes part, for the sessions in keep. It
+	// couples everything with everything, so bookmarks are not split off.
+	tracked bool
+	keep    map[op.Session]bool
+
+	ctx       context.Context
+	steps     int64
+	maxSteps  int64
+	truncated string
+}
+
+// item is the input of one operation of the search.
+type item struct {
+	op        *Operation
+	unknown   int // index of the unknown operation that becomes pending, or -1
+	footprint footprint
+	key       op.Key // of the bookmark that it reads or changes, if keyed
+	keyed     bool
+	choice    Choice
+	gen       op.Generation // that the answer reveals, if revealed
+	revealed  bool
+	wrong     string // no state explains this answer
+}
+
+// Prepare makes the search for a history of one partition. No two of the
+// calls and returns are at the same time. The search gives up after maxSteps
+// steps of the model (0: never).
+func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
+	p := &Problem{sem: sem, facts: newFacts(), initial: Init(), maxSteps: maxSteps}
+	ops = p.useSessions(ops)
+	for i := range ops {
+		p.facts.learn(&ops[i])
+	}
+	if !p.facts.bare {
+		settled := resolve(ops)
+		for i := range ops {
+			if ops[i].Reply == nil && settled[i].Reply != nil {
+				p.facts.learn(&settled[i])
+			}
+		}
+		ops = settled
+	}
+	for g := range p.facts.seen {
+		p.generations = append(p.generations, g)
+	}
+	slices.Sort(p.generations)
+	removals, read := removalsOf(ops), readPayloads(ops)
+	for i := range ops {
+		if ops[i].Reply == nil {
+			p.addUnknown(&ops[i], read)
+		} else {
+			p.addAnswered(&ops[i], removals)
+		}
+	}
+	return p
+}
+
+func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
+	r := o.Request
+	if !r.Mutates() || Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
+		return // nobody will ever see that it happened
+	}
+	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r)}
+	if r.Kind == op.Poll && r.Strategy == op.Next {
+		u.own = op.Offset(r.Max)
+	}
+	u.unread = r.Kind == op.Append && !slices.ContainsFunc(r.Payloads, func(m op.Payload) bool { return read[m] })
+	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
+	p.unknowns = append(p.unknowns, u)
+}
+
+func (p *Problem) addAnswered(o *Operation, removals removals) {
+	r, a := o.Request, o.Reply
+	x := &item{unknown: -1, footprint: footprintOf(p.sem, r), choice: ChoiceOf(r, a)}
+	if hasBounds(a.Code) {
+		x.footprint.reads |= resStart | resEnd | resEra
+	}
+	x.gen, x.revealed = reveals(o)
+	if a.Code == op.Gone && !removals.within(o.Call, o.Return) {
+		x.wrong = "gone, but no purge and no delete-records can have removed the range"
+	}
+	p.add(o, x, o.Return)
+}
+
+func (p *Problem) add(o *Operation, x *item, end int64) {
+	x.op = o
+	x.key, x.keyed = keyOf(o.Request)
+	x.keyed = x.keyed && !p.tracked
+	p.Operations = append(p.Operations, porcupine.Operation{
+		ClientId: o.Client, Input: x, Output: o.Reply, Call: o.Call, Return: end, Metadata: o.Line,
+	})
+}
+
+// keyOf tells which bookmark a request reads or changes, if any.
+func keyOf(r *op.Request) (op.Key, bool) {
+	switch r.Kind {
+	case op.StoreBookmark, op.DeleteBookmark, op.GetBookmark:
+		return r.Key, true
+	case op.Poll:
+		return r.Key, r.Strategy == op.Next || r.AutoCommit
+	}
+	return op.Key{}, false
+}
+
+// useSessions takes sessions out of a history in which they cannot matter:
+// the table is unbounded and every session asks one thing at a time under
+// rising numbers, and nothing more after an unknown outcome.
+func (p *Problem) useSessions(ops []Operation) []Operation {
+	type use struct {
+		last  op.Sequence
+		until int64
+	}
+	uses, opened := map[op.Session]use{}, map[op.Session]bool{}
+	p.keep = map[op.Session]bool{}
+	order := make([]*Operation, len(ops))
+	for i := range ops {
+		order[i] = &ops[i]
+	}
+	slices.SortStableFunc(order, func(a, b *Operation) int { return cmp.Compare(a.Call, b.Call) })
+	for _, o := range order {
+		r := o.Request
+		if r.Kind == op.Register && o.Reply != nil {
+			opened[o.Reply.Session] = true
+			uses[o.Reply.Session] = use{0, o.Return}
+		}
+		if !p.numbered(r) {
+			continue
+		}
+		u := uses[r.Session]
+		clean := r.Sequence > u.last && o.Call >= u.until
+		if o.Reply == nil {
+			u.until = forever
+		} else {
+			u.until = o.Return
+			clean = clean && o.Reply.Code != op.SessionExpired && o.Reply.Code != op.StaleSequence
+		}
+		u.last = max(u.last, r.Sequence)
+		uses[r.Session] = u
+		if !clean || p.sem.Sessions > 0 {
+			p.keep[r.Session], p.tracked = true, true
+		}
+	}
+	out := slices.Clone(ops)
+	var early []session // used and not opened in this history: they were open before
+	for i := range out {
+		r := out[i].Request
+		if !p.numbered(r) {
+			continue
+		}
+		if !p.keep[r.Session] {
+			c := *r
+			c.Session, c.Sequence = 0, 0
+			out[i].Request = &c
+			continue
+		}
+		if a := out[i].Reply; a != nil && a.Code != op.SessionExpired && !opened[r.Session] {
+			opened[r.Session] = true
+			early = append(early, session{id: r.Session})
+		}
+	}
+	if len(early) > 0 && p.sem.Sessions == 0 {
+		slices.SortFunc(early, func(a, b session) int { return cmp.Compare(a.id, b.id) })
+		s := *p.initial
+		s.sessions = early
+		p.initial = &s
+	}
+	return out
+}
+
+// numbered tells whether the session table decides about a request.
+func (p *Problem) numbered(r *op.Request) bool {
+	return r.Session != 0 && r.Sequence != 0 && r.Mutates() && r.Kind != op.Register && (r.Kind != op.Purge || p.sem.Numbering == Continue)
+}
+
+// removals are the operations that may have removed messages.
+type removals []*Operation
+
+func removalsOf(ops []Operation) removals {
+	var out removals
+	for i := range ops {
+		o := &ops[i]
+		if k := o.Request.Kind; (k == op.Purge || k == op.DeleteRecords) && (o.Reply == nil || o.Reply.Code == op.OK) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// within tells whether one may have taken effect within an interval.
+func (r removals) within(call, ret int64) bool {
+	return slices.ContainsFunc(r, func(o *Operation) bool {
+		return o.Call < ret && (o.Reply == nil || o.Return > call)
+	})
+}
+
+// Interrupted says why a search that found no order proves nothing; empty: it
+// does prove that there is none.
+func (p *Problem) Interrupted() string {
+	switch {
+	case p.ctx.Err() != nil:
+		return p.ctx.Err().Error()
+	case p.exhausted():
+		return fmt.Sprintf("no verdict after %d steps of the model", p.maxSteps)
+	}
+	return p.truncated
+}
+
+func (p *Problem) exhausted() bool { return p.maxSteps > 0 && p.steps > p.maxSteps }
+
+// Steps counts the steps of the model so far.
+func (p *Problem) Steps() int64 { return p.steps }
+
+// Unknowns counts the unknown outcomes that the history itself did not settle.
+func (p *Problem) Unknowns() int { return len(p.unknowns) }
