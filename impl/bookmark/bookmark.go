@@ -80,6 +80,9 @@ type Options struct {
 	Number     uint32
 	Length     int64
 	Applied    op.Number
+	// Slack is how many dead frames, beyond as many as live, the log may hold
+	// before it is rewritten; 0 means DefaultSlack.
+	Slack int
 }
 
 // frame is one line of the log.

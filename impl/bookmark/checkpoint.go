@@ -17,8 +17,8 @@ type Capture struct {
 	table  []Entry // of a rewrite; nil when the file goes on
 }
 
-// rewriteFrames is how many dead frames a log may hold beyond as many as live.
-const rewriteFrames = 64
+// DefaultSlack is how many dead frames a log may hold beyond as many as live.
+const DefaultSlack = 64
 
 // Capture begins a checkpoint of the table as it is now; at most one is under
 // way. End it with Sync, or with Abandon. A log that holds many dead frames
@@ -28,7 +28,7 @@ func (l *Log) Capture() Capture {
 	if l.h == nil {
 		return Capture{Number: l.number}
 	}
-	if len(l.ahead) == 0 && int(l.frames()) > 2*len(l.table)+rewriteFrames {
+	if len(l.ahead) == 0 && int(l.frames()) > 2*len(l.table)+l.o.Slack {
 		l.rewriting = true
 		return Capture{
 			Number: l.number + 1,

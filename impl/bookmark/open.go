@@ -24,6 +24,9 @@ type Report struct {
 
 // Open reads the log that the checkpoint names.
 func Open(o Options) (*Log, Report, error) {
+	if o.Slack == 0 {
+		o.Slack = DefaultSlack
+	}
 	l := &Log{o: o, number: o.Number}
 	l.sum = l.frameSum(o.Number)
 	var r Report

@@ -66,7 +66,10 @@ type Options struct {
 	// SegmentBytes is the size of a segment file, IndexEvery the distance of
 	// points in its index; 0 means the defaults of package segment.
 	SegmentBytes, IndexEvery int
-	Defects                  defect.Set
+	// BookmarkSlack is how many dead frames a bookmark log may hold before it is
+	// rewritten; 0 means the default of package bookmark.
+	BookmarkSlack int
+	Defects       defect.Set
 	// HighestOp is the last op of the journal; only a defect asks for it.
 	HighestOp func() op.Number
 }

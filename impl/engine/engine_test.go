@@ -27,6 +27,9 @@ func sample() *script {
 	s.add(step{})
 	s.append(5)
 	s.store(2, 2)
+	s.store(1, 8)
+	s.store(2, 6)
+	s.store(2, 7)
 	s.advance(9)
 	s.append(1)
 	s.purge(2)
@@ -69,40 +72,53 @@ func TestScriptWithoutCrash(t *testing.T) {
 // lets the process or the power fail, opens, compares, goes on to the end, and
 // compares again.
 func TestEveryCrashPoint(t *testing.T) {
-	draws := uint64(5)
+	draws := uint64(3)
 	if testing.Short() {
 		draws = 1
 	}
 	for _, every := range []int{3, 7} {
-		total := crashRun(t, every, 0, 0, false, 0)
+		total := crashRun(t, crash{every: every})
 		require.Greater(t, total, 80)
 		for point := 1; point <= 2*total; point++ {
-			crashRun(t, every, point, 0, false, 0)
+			crashRun(t, crash{every: every, point: point})
 			for draw := range draws {
-				crashRun(t, every, point, 0, true, draw)
+				crashRun(t, crash{every: every, point: point, power: true, draw: draw})
 			}
 		}
 	}
 }
 
-// TestCrashDuringRecovery stops the machine a second time while it recovers
-// from the first crash.
+// TestCrashDuringRecovery stops the machine a second time, soon after the first
+// crash, by the same or the other kind of crash.
 func TestCrashDuringRecovery(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	runs := 4000
+	runs := 2500
 	if testing.Short() {
-		runs = 500
+		runs = 1500
 	}
 	for range runs {
-		crashRun(t, 2+r.IntN(6), 1+r.IntN(300), 1+r.IntN(60), r.IntN(4) > 0, r.Uint64())
+		crashRun(t, crash{
+			every: 2 + r.IntN(6), point: 1 + r.IntN(300), power: r.IntN(2) == 0,
+			again: 1 + r.IntN(60), againPower: r.IntN(4) > 0, draw: r.Uint64(),
+		})
 	}
 }
 
-// crashRun stops at the given point (2k-1: before call k; 2k: after it; 0:
-// never), and again at point second of the next life.
-func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (calls int) {
-	v := &driver{t: t, s: sample(), d: crashfs.New(), checkpointEvery: every}
-	arm := func(point int) {
+// crash says where a run stops: at point (2k-1: before call k; 2k: after it; 0:
+// never), by a power loss or not, and at point again of the next life.
+type crash struct {
+	every      int // ops between checkpoints
+	point      int
+	power      bool
+	again      int
+	againPower bool
+	draw       uint64
+}
+
+func crashRun(t *testing.T, c crash) (calls int) {
+	v := &driver{t: t, s: sample(), d: crashfs.New(), checkpointEvery: c.every, slack: 1}
+	r := rand.New(rand.NewPCG(c.draw, uint64(c.point)))
+	live := func(point int, power bool) {
 		calls = 0
 		v.d.Arm(func(vfs.Label, string) crashfs.Action {
 			calls++
@@ -114,10 +130,6 @@ func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (
 			}
 			return crashfs.Continue
 		})
-	}
-	r := rand.New(rand.NewPCG(draw, uint64(point)))
-	live := func(point int) {
-		arm(point)
 		err := v.open()
 		if err == nil {
 			v.check()
@@ -125,7 +137,7 @@ func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (
 		}
 		v.d.Arm(nil)
 		if err != nil {
-			require.ErrorIs(t, err, vfs.ErrCrashed, "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+			require.ErrorIs(t, err, vfs.ErrCrashed, "%+v", c)
 		}
 		if power {
 			v.d.PowerLoss(r)
@@ -133,14 +145,14 @@ func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (
 			v.d.ProcessCrash()
 		}
 	}
-	live(point)
+	live(c.point, c.power)
 	first := calls
-	if second > 0 {
-		live(second)
+	if c.again > 0 {
+		live(c.again, c.againPower)
 	}
-	require.NoError(t, v.open(), "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+	require.NoError(t, v.open(), "%+v", c)
 	v.check()
-	require.NoError(t, v.run(v.s.last()), "every %d point %d second %d power %v draw %d", every, point, second, power, draw)
+	require.NoError(t, v.run(v.s.last()), "%+v", c)
 	// What is left behind goes away, and nothing visible with it.
 	require.NoError(t, v.finishTask())
 	for more := true; more; {
@@ -150,13 +162,16 @@ func crashRun(t *testing.T, every, point, second int, power bool, draw uint64) (
 	}
 	v.check()
 	require.Equal(t, []op.Generation{5}, v.folders())
+	v.d.PowerLoss(r)
+	require.NoError(t, v.open(), "%+v", c)
+	v.check()
 	return first
 }
 
 // TestRandomScripts runs drawn scripts with drawn crashes.
 func TestRandomScripts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		v := &driver{t: rt, s: newScript(), d: crashfs.New(), checkpointEvery: rapid.IntRange(0, 9).Draw(rt, "every")}
+		v := &driver{t: rt, s: newScript(), d: crashfs.New(), checkpointEvery: rapid.IntRange(0, 9).Draw(rt, "every"), slack: rapid.IntRange(1, 4).Draw(rt, "slack")}
 		v.opts = func(o *Options) {
 			o.SegmentBytes = rapid.SampledFrom([]int{1, 200, 600, 0}).Draw(rt, "segment-bytes")
 			o.IndexEvery = rapid.SampledFrom([]int{1, 150, 0}).Draw(rt, "index-every")

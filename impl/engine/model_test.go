@@ -168,6 +168,7 @@ type driver struct {
 	opts func(*Options)
 
 	checkpointEvery int
+	slack           int
 	task            *Task
 
 	// What the engine has promised, over all boots.
@@ -177,7 +178,7 @@ type driver struct {
 }
 
 func (v *driver) open() error {
-	o := Options{FS: v.d.FS(), Dir: "p0", Identity: me, SegmentBytes: 250, IndexEvery: 100}
+	o := Options{FS: v.d.FS(), Dir: "p0", Identity: me, SegmentBytes: 250, IndexEvery: 100, BookmarkSlack: v.slack}
 	if v.opts != nil {
 		v.opts(&o)
 	}
@@ -223,6 +224,9 @@ func (v *driver) run(last op.Number) error {
 				v.check()
 				var err error
 				if done, _, err = t.Step(); err != nil {
+					return err
+				}
+				if _, _, err := v.e.Reclaim(); err != nil {
 					return err
 				}
 			}

@@ -129,7 +129,7 @@ func openGeneration(o Options, cp *checkpoint) (*segment.Log, *bookmark.Log, seg
 	}
 	marks, br, err := bookmark.Open(bookmark.Options{
 		FS: o.FS, Dir: folder, Identity: o.Identity, Generation: cp.Generation,
-		Number: cp.Bookmarks.Number, Length: cp.Bookmarks.Length, Applied: cp.Applied,
+		Number: cp.Bookmarks.Number, Length: cp.Bookmarks.Length, Applied: cp.Applied, Slack: o.BookmarkSlack,
 	})
 	if err != nil {
 		segs.Close()

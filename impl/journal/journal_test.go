@@ -321,6 +321,112 @@ func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int
 	return calls
 }
 
+// TestCrashDuringOpen stops the machine while it opens a journal whose end is in
+// the cache only, then loses power.
+func TestCrashDuringOpen(t *testing.T) {
+	for point := range 12 {
+		for draw := range uint64(20) {
+			d := crashfs.New()
+			j, _ := open(t, d, 0)
+			require.NoError(t, j.Append(nil, []raftlog.Entry{entry(2, 1)}))
+			require.NoError(t, j.Sync())
+			for n := op.Number(3); n < 8; n++ {
+				require.NoError(t, j.Append(nil, []raftlog.Entry{entry(n, 1)}))
+			}
+			d.ProcessCrash()
+			calls := 0
+			d.Arm(func(vfs.Label, string) crashfs.Action {
+				if calls++; calls == point/2+1 {
+					return crashfs.CrashBefore + crashfs.Action(point%2)
+				}
+				return crashfs.Continue
+			})
+			opened, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+			d.Arm(nil)
+			d.PowerLoss(rand.New(rand.NewPCG(draw, uint64(point))))
+			j, _ = open(t, d, 0)
+			require.GreaterOrEqual(t, j.Last(), op.Number(2))
+			if err == nil {
+				require.EqualValues(t, 7, opened.Synced())
+				require.EqualValues(t, 7, j.Last())
+			}
+			last := j.Last()
+			d.PowerLoss(rand.New(rand.NewPCG(draw, 0)))
+			j, _ = open(t, d, 0)
+			require.Equal(t, last, j.Last(), "what an open shows stays")
+		}
+	}
+}
+
+// TestFailedWriteChangesNothing: half a frame is written, the disk is full, and
+// the next append, in a new file, is fine.
+func TestFailedWriteChangesNothing(t *testing.T) {
+	d := crashfs.New()
+	fs := &full{FS: d.FS()}
+	j, _, err := Open(Options{FS: fs, Dir: "p0/journal", Identity: me, FileBytes: 250})
+	require.NoError(t, err)
+	for n := op.Number(2); n < 12; n++ {
+		fs.full = true
+		require.ErrorIs(t, j.Append(&raftlog.State{Term: 9}, []raftlog.Entry{entry(n, 9)}), vfs.ErrNoSpace)
+		require.Equal(t, n-1, j.Last())
+		require.EqualValues(t, 1, j.State().Term)
+		fs.full = false
+		require.NoError(t, j.Append(nil, []raftlog.Entry{entry(n, 1)}))
+	}
+	d.ProcessCrash()
+	j, r := open(t, d, 250)
+	require.Nil(t, r.Torn)
+	require.EqualValues(t, 11, j.Last())
+	require.Greater(t, r.Files, 2)
+}
+
+// TestFailedSyncStops: a repeated sync may lie, so there is none.
+func TestFailedSyncStops(t *testing.T) {
+	d := crashfs.New()
+	fs := &full{FS: d.FS()}
+	j, _, err := Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+	require.NoError(t, err)
+	require.NoError(t, j.Append(nil, []raftlog.Entry{entry(2, 1)}))
+	fs.syncFails = true
+	require.ErrorIs(t, j.Sync(), vfs.ErrNoSpace)
+	require.EqualValues(t, 1, j.Synced())
+	fs.syncFails = false
+	require.ErrorIs(t, j.Sync(), ErrFailed)
+	require.ErrorIs(t, j.Append(nil, []raftlog.Entry{entry(3, 1)}), ErrFailed)
+	require.EqualValues(t, 1, j.Synced())
+}
+
+// full is a disk that can be full, or fail to sync.
+type full struct {
+	vfs.FS
+	full, syncFails bool
+}
+
+type fullFile struct {
+	vfs.File
+	fs *full
+}
+
+func (f *full) Create(l vfs.Label, p string) (vfs.File, error) {
+	h, err := f.FS.Create(l, p)
+	return fullFile{h, f}, err
+}
+
+func (f fullFile) WriteAt(l vfs.Label, p []byte, off int64) (int, error) {
+	if f.fs.full && l == "journal.append.write" {
+		n, _ := f.File.WriteAt(l, p[:len(p)/2], off)
+		return n, vfs.ErrNoSpace
+	}
+	return f.File.WriteAt(l, p, off)
+}
+
+func (f fullFile) Sync(l vfs.Label) error {
+	if f.fs.syncFails {
+		return vfs.ErrNoSpace
+	}
+	return f.File.Sync(l)
+}
+
 func TestOrderOfSteps(t *testing.T) {
 	d := crashfs.New()
 	d.LogCalls(true)

@@ -117,9 +117,6 @@ func (j *Journal) load(number uint32, last bool, r *Report) error {
 		if err := j.file.Truncate("journal.cut.truncate", at); err != nil {
 			return fmt.Errorf("journal: cut %s: %w", name, err)
 		}
-		if err := j.file.Sync("journal.cut.sync"); err != nil {
-			return fmt.Errorf("journal: cut %s: %w", name, err)
-		}
 	}
 	return nil
 }
@@ -154,7 +151,8 @@ func (j *Journal) replay(name string, at int64, f *frame) error {
 	return nil
 }
 
-// settle makes what was found durable, and known to be.
+// settle makes what was found, and the cut of a torn tail, durable, and known to
+// be: the frame that says so is written after the sync that makes it true.
 func (j *Journal) settle() error {
 	if j.number == 0 {
 		return nil
