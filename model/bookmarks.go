@@ -81,13 +81,13 @@ func (p *Problem) answerKey(core *State, alts []alternative, x *item) []alternat
 		}
 		return offsetIn(s), true
 	}
-	return p.expandKey(core, core, x.key, alts, x.footprint, try)
+	return p.expandKey(core, core, x.key, alts, x.footprint, x.op.Call, try)
 }
 
 // pass carries bookmarks across a change of the core by an operation of
 // footprint y: unknown operations that would do something else later may have
 // to take effect before it.
-func (p *Problem) pass(keys []keyed, before, after *State, y footprint) []keyed {
+func (p *Problem) pass(keys []keyed, before, after *State, y footprint, now int64) []keyed {
 	if before == after || len(keys) == 0 {
 		return keys
 	}
@@ -99,11 +99,11 @@ func (p *Problem) pass(keys []keyed, before, after *State, y footprint) []keyed 
 		case purged:
 			k.alts = slices.Clone(k.alts)
 			for j := range k.alts {
-				k.alts[j].offset = noBookmark
+				k.alts[j] = alternative{noBookmark, p.unspent(k.alts[j].pending, after.generation)}
 			}
 			k.alts = mergeAlternatives(k.alts)
 		case slices.ContainsFunc(k.alts, func(a alternative) bool { return len(a.pending) > 0 }):
-			k.alts = p.expandKey(before, after, k.key, k.alts, y, func(a alternative) (op.Offset, bool) { return a.offset, true })
+			k.alts = p.expandKey(before, after, k.key, k.alts, y, now, func(a alternative) (op.Offset, bool) { return a.offset, true })
 		default:
 			continue
 		}
@@ -117,8 +117,8 @@ func (p *Problem) pass(keys []keyed, before, after *State, y footprint) []keyed 
 
 // expandKey applies an operation of footprint y, which try stands for, to all
 // alternatives; the core is before, and after it is after.
-func (p *Problem) expandKey(before, after *State, key op.Key, alts []alternative, y footprint, try func(alternative) (op.Offset, bool)) []alternative {
-	e := keyExpansion{p: p, before: before, after: after, key: key, try: try}
+func (p *Problem) expandKey(before, after *State, key op.Key, alts []alternative, y footprint, now int64, try func(alternative) (op.Offset, bool)) []alternative {
+	e := keyExpansion{p: p, before: before, after: after, key: key, now: now, try: try}
 	for _, a := range alts {
 		e.relevant = nil
 		if len(a.pending) > 0 {
@@ -134,6 +134,7 @@ type keyExpansion struct {
 	p             *Problem
 	before, after *State
 	key           op.Key
+	now           int64
 	relevant      []int32
 	try           func(alternative) (op.Offset, bool)
 	out           []alternative
@@ -145,7 +146,8 @@ func (e *keyExpansion) explore(a alternative, from *alternative, last int32, dep
 		e.out = append(e.out, alternative{o, a.pending})
 	}
 	for _, u := range e.relevant {
-		if !slices.Contains(a.pending, u) {
+		i, found := slices.BinarySearch(a.pending, u)
+		if !found || p.alike(a.pending, i) {
 			continue
 		}
 		o, ok := e.effect(e.before, a, u)
@@ -163,7 +165,7 @@ func (e *keyExpansion) explore(a alternative, from *alternative, last int32, dep
 // effect is what the unknown operation u makes of a bookmark.
 func (e *keyExpansion) effect(core *State, a alternative, u int32) (op.Offset, bool) {
 	e.p.steps++
-	states := e.p.effects(a.on(core, e.key), &e.p.unknowns[u])
+	states := e.p.effects(a.on(core, e.key), &e.p.unknowns[u], e.now)
 	if len(states) == 0 {
 		return 0, false
 	}

@@ -86,11 +86,10 @@ func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 	if !r.Mutates() || Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
 		return // nobody will ever see that it happened
 	}
-	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r)}
+	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r), class: classOf(r, read)}
 	if r.Kind == op.Poll && r.Strategy == op.Next {
 		u.own = op.Offset(r.Max)
 	}
-	u.unread = r.Kind == op.Append && !slices.ContainsFunc(r.Payloads, func(m op.Payload) bool { return read[m] })
 	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
 	p.unknowns = append(p.unknowns, u)
 }

@@ -35,27 +35,25 @@ type facts struct {
 	ends      map[op.Generation]op.Offset  // highest end that any answer proves
 	bareEnd   op.Offset                    // the same for a generation that is not known
 	maxStarts map[op.Generation]op.Offset  // highest start seen
-	starts    map[op.Position]bool         // starts seen, or perhaps seen
-	bookmarks map[ownedPosition]bool       // bookmarks seen, or perhaps seen
-	values    map[op.Key][]op.Position     // the same by key
-	deleted   map[op.Key]bool              // existence of the bookmark was seen by a delete
-	lagged    map[op.Generation]bool       // a poll may have been reset to the end
 	seen      map[op.Generation]bool
 	reach     map[op.Key]op.Offset // sum of max over unknown polls by next
-}
 
-type ownedPosition struct {
-	key op.Key
-	at  op.Position
+	// The rest maps to the latest return of an operation that saw it, or
+	// perhaps saw it: after that nobody will.
+	starts    map[op.Position]int64
+	bookmarks map[op.Key]map[op.Position]int64
+	read      map[op.Key]int64        // a bookmark, or that there is none
+	deleted   map[op.Key]int64        // a bookmark existed
+	lagged    map[op.Generation]int64 // a poll was reset to the end
 }
 
 func newFacts() *facts {
 	return &facts{
 		untimed: true,
 		taken:   map[op.Position]bool{}, stamps: map[op.Position]op.Timestamp{},
-		ends: map[op.Generation]op.Offset{}, maxStarts: map[op.Generation]op.Offset{}, starts: map[op.Position]bool{},
-		bookmarks: map[ownedPosition]bool{}, values: map[op.Key][]op.Position{}, deleted: map[op.Key]bool{},
-		lagged: map[op.Generation]bool{}, seen: map[op.Generation]bool{}, reach: map[op.Key]op.Offset{},
+		ends: map[op.Generation]op.Offset{}, maxStarts: map[op.Generation]op.Offset{}, starts: map[op.Position]int64{},
+		bookmarks: map[op.Key]map[op.Position]int64{}, read: map[op.Key]int64{}, deleted: map[op.Key]int64{},
+		lagged: map[op.Generation]int64{}, seen: map[op.Generation]bool{}, reach: map[op.Key]op.Offset{},
 	}
 }
 
@@ -63,17 +61,17 @@ func (f *facts) end(p op.Position, beyond op.Offset) {
 	f.ends[p.Generation] = max(f.ends[p.Generation], p.Offset+beyond)
 }
 
-func (f *facts) start(p op.Position) {
-	f.starts[p] = true
+func (f *facts) start(p op.Position, by int64) {
+	f.starts[p] = max(f.starts[p], by)
 	f.maxStarts[p.Generation] = max(f.maxStarts[p.Generation], p.Offset)
 }
 
-func (f *facts) bookmark(k op.Key, p op.Position) {
-	if !f.bookmarks[ownedPosition{k, p}] {
-		f.bookmarks[ownedPosition{k, p}] = true
-		f.values[k] = append(f.values[k], p)
-		f.end(p, 1)
+func (f *facts) bookmark(k op.Key, p op.Position, by int64) {
+	if f.bookmarks[k] == nil {
+		f.bookmarks[k] = map[op.Position]int64{}
 	}
+	f.bookmarks[k][p] = max(f.bookmarks[k][p], by)
+	f.end(p, 1)
 }
 
 // learn adds what one operation reveals. It may add too much, never too
@@ -89,11 +87,14 @@ func (f *facts) learn(o *Operation) {
 		}
 		return
 	}
+	if k, ok := keyOf(r); ok {
+		f.read[k] = max(f.read[k], o.Return)
+	}
 	p := a.Position
 	if hasBounds(a.Code) {
 		f.saw(p)
 		f.end(at(p, a.End), 0)
-		f.start(at(p, a.Start))
+		f.start(at(p, a.Start), o.Return)
 		return
 	}
 	if a.Timestamp != 0 {
@@ -110,7 +111,7 @@ func (f *facts) learn(o *Operation) {
 			f.taken[at(p, p.Offset+op.Offset(i))] = true
 		}
 	case op.Poll:
-		f.learnPoll(r, a)
+		f.learnPoll(o)
 	case op.StoreBookmark:
 		if r.Bare { // which generation it met is not known
 			f.bareEnd = max(f.bareEnd, r.At.Offset+1)
@@ -118,11 +119,11 @@ func (f *facts) learn(o *Operation) {
 			f.end(r.At, 1)
 		}
 	case op.DeleteBookmark:
-		f.deleted[r.Key] = true
+		f.deleted[r.Key] = max(f.deleted[r.Key], o.Return)
 	case op.GetBookmark:
 		if a.Found {
 			f.saw(p)
-			f.bookmark(r.Key, p)
+			f.bookmark(r.Key, p, o.Return)
 		}
 	case op.ListOffsets:
 		if !a.Found {
@@ -131,35 +132,36 @@ func (f *facts) learn(o *Operation) {
 		f.saw(p)
 		switch r.Which {
 		case op.EarliestOffset:
-			f.start(p)
+			f.start(p, o.Return)
 		case op.OffsetForTimestamp:
-			f.start(p)
+			f.start(p, o.Return)
 			f.end(p, 1)
 			f.stamps[p] = a.Timestamp
 		}
 		f.end(p, 0)
 	case op.DeleteRecords:
 		f.saw(p)
-		f.start(p)
+		f.start(p, o.Return)
 		f.end(p, 0)
 	case op.Purge:
 		f.saw(p)
-		f.start(p)
+		f.start(p, o.Return)
 		f.end(p, 0)
 	}
 }
 
-func (f *facts) learnPoll(r *op.Request, a *op.Reply) {
+func (f *facts) learnPoll(o *Operation) {
+	r, a := o.Request, o.Reply
 	p := a.Position
 	f.saw(p)
 	f.end(p, op.Offset(a.Count))
 	if r.Strategy != op.AtOffset {
-		f.start(p) // perhaps: it may have been clamped to the start
+		f.start(p, o.Return) // perhaps: it may have been clamped to the start
 	}
 	if r.Strategy == op.Next {
-		f.bookmark(r.Key, at(p, p.Offset-1))
+		f.bookmark(r.Key, at(p, p.Offset-1), o.Return)
 		if r.Reset == op.Latest && a.Count == 0 {
-			f.lagged[p.Generation] = true
+			f.lagged[p.Generation] = max(f.lagged[p.Generation], o.Return)
 		}
 	}
 	for i, m := range a.Records {

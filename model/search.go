@@ -139,7 +139,7 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 		if !found || p.alike(c.pending, i) {
 			continue
 		}
-		for _, s := range p.effects(c.core, &p.unknowns[u]) {
+		for _, s := range p.effects(c.core, &p.unknowns[u], e.now()) {
 			p.steps++
 			if s.Equal(c.core) || e.dead(s) || before != nil && u < last && e.commute(before.core, u, last, s) {
 				continue
@@ -148,15 +148,27 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 				p.truncated = fmt.Sprintf("more than %d unknown operations between two answers", maxDepth)
 				return
 			}
-			e.explore(p.change(c, u, s), &c, u, depth+1)
+			e.explore(p.change(c, u, s, e.now()), &c, u, depth+1)
 		}
 	}
 }
 
 // change is c after the pending operation u made its core s.
-func (p *Problem) change(c configuration, u int32, s *State) configuration {
-	return configuration{core: s, pending: remove(c.pending, u), keys: p.pass(c.keys, c.core, s, p.unknowns[u].footprint)}
+func (p *Problem) change(c configuration, u int32, s *State, now int64) configuration {
+	return p.move(configuration{s, remove(c.pending, u), c.keys}, c.core, p.unknowns[u].footprint, now)
 }
+
+// move settles the rest of a configuration whose core an operation of
+// footprint y has just changed.
+func (p *Problem) move(c configuration, before *State, y footprint, now int64) configuration {
+	if before.generation != c.core.generation {
+		c.pending = p.unspent(c.pending, c.core.generation)
+	}
+	c.keys = p.pass(c.keys, before, c.core, y, now)
+	return c
+}
+
+func (e *expansion) now() int64 { return e.x.op.Call }
 
 // try executes x on c, if that gives the recorded answer.
 func (e *expansion) try(c configuration) (configuration, bool) {
@@ -172,7 +184,7 @@ func (e *expansion) try(c configuration) (configuration, bool) {
 	if !ok {
 		return c, false
 	}
-	return configuration{core: s, pending: c.pending, keys: p.pass(c.keys, c.core, s, x.footprint)}, true
+	return p.move(configuration{s, c.pending, c.keys}, c.core, x.footprint, e.now()), true
 }
 
 // accept executes x on a state and tells whether the answer is the recorded one.
@@ -247,8 +259,8 @@ func (e *expansion) couldWait(before *configuration, last int32, next configurat
 	if without.core.Equal(next.core) && sameKeys(without.keys, next.keys) {
 		return true
 	}
-	for _, s := range e.p.effects(without.core, &e.p.unknowns[last]) {
-		if s.Equal(next.core) && sameKeys(e.p.change(without, last, s).keys, next.keys) {
+	for _, s := range e.p.effects(without.core, &e.p.unknowns[last], e.now()) {
+		if s.Equal(next.core) && sameKeys(e.p.change(without, last, s, e.now()).keys, next.keys) {
 			return true
 		}
 	}
@@ -257,8 +269,8 @@ func (e *expansion) couldWait(before *configuration, last int32, next configurat
 
 // commute tells whether u before last leads from a state to s too.
 func (e *expansion) commute(before *State, u, last int32, s *State) bool {
-	for _, a := range e.p.effects(before, &e.p.unknowns[u]) {
-		for _, b := range e.p.effects(a, &e.p.unknowns[last]) {
+	for _, a := range e.p.effects(before, &e.p.unknowns[u], e.now()) {
+		for _, b := range e.p.effects(a, &e.p.unknowns[last], e.now()) {
 			if b.Equal(s) {
 				return true
 			}

@@ -1,6 +1,9 @@
 package model
 
 import (
+	"fmt"
+	"slices"
+
 	"purgelab/model/op"
 )
 
@@ -13,9 +16,9 @@ type unknown struct {
 	footprint footprint
 	// own is what the operation itself adds to facts.reach.
 	own op.Offset
-	// unread: an append none of whose messages was ever read. Two of the same
-	// size are alike, so the older one goes first.
-	unread bool
+	// Operations of one class are alike in all they can do, so of those that
+	// are pending the oldest goes first.
+	class string
 }
 
 // footprint says what an operation depends on and what it changes, as sets of
@@ -121,18 +124,49 @@ func (p *Problem) relevant(pending []int32, x footprint) []int32 {
 	return out
 }
 
-// alike tells whether an older pending append does all that u can do.
+// alike tells whether an older pending operation does all that this one can.
 func (p *Problem) alike(pending []int32, i int) bool {
-	u := &p.unknowns[pending[i]]
-	if !u.unread || p.tracked {
+	if p.tracked {
 		return false
 	}
+	class := p.unknowns[pending[i]].class
 	for _, v := range pending[:i] {
-		if o := &p.unknowns[v]; o.unread && len(o.req.Payloads) == len(u.req.Payloads) {
+		if p.unknowns[v].class == class {
 			return true
 		}
 	}
 	return false
+}
+
+// classOf prints what makes operations alike: all of the request; of an append
+// that nobody read, only its size.
+func classOf(r *op.Request, read map[op.Payload]bool) string {
+	if r.Kind != op.Append || slices.ContainsFunc(r.Payloads, func(m op.Payload) bool { return read[m] }) {
+		return describeRequest(r)
+	}
+	return fmt.Sprintf("append of %d", len(r.Payloads))
+}
+
+// spent tells whether an operation cannot have an effect any more once the
+// generation is g: it names an older one.
+func (u *unknown) spent(g op.Generation) bool {
+	switch r := u.req; r.Kind {
+	case op.StoreBookmark, op.DeleteRecords:
+		return !r.Bare && r.At.Generation < g
+	case op.Poll:
+		return r.Strategy == op.AtOffset && !r.Bare && r.At.Generation < g
+	case op.Purge:
+		return r.Intent != 0 && r.Intent <= g
+	}
+	return false
+}
+
+// unspent drops what is spent from a list that is never modified in place.
+func (p *Problem) unspent(pending []int32, g op.Generation) []int32 {
+	if p.tracked || !slices.ContainsFunc(pending, func(u int32) bool { return p.unknowns[u].spent(g) }) {
+		return pending
+	}
+	return slices.DeleteFunc(slices.Clone(pending), func(u int32) bool { return p.unknowns[u].spent(g) })
 }
 
 func contains(list []int32, x int32) bool {
@@ -145,8 +179,9 @@ func contains(list []int32, x int32) bool {
 }
 
 // effects are the states that u may leave behind, without those that no answer
-// of the history could tell from a state in which u never happened.
-func (p *Problem) effects(s *State, u *unknown) []*State {
+// from now on could tell from a state in which u never happened. Now is the
+// call of the operation that u precedes: what returned before that is past.
+func (p *Problem) effects(s *State, u *unknown, now int64) []*State {
 	f, r := p.facts, u.req
 	switch r.Kind {
 	case op.Append:
@@ -165,11 +200,11 @@ func (p *Problem) effects(s *State, u *unknown) []*State {
 		case op.Poll, op.StoreBookmark:
 			after, _ := n.Bookmark(r.Key)
 			_, before := s.Bookmark(r.Key)
-			if !f.mayShowBookmark(r.Key, after, !before, u.own) {
+			if !f.mayShowBookmark(r.Key, after, !before, u.own, now) {
 				return nil
 			}
 		case op.DeleteRecords:
-			if !f.mayShowStart(n.position(n.start)) {
+			if !f.mayShowStart(n.position(n.start), now) {
 				return nil
 			}
 		}
@@ -220,39 +255,38 @@ func (p *Problem) purgeEffects(s *State, u *unknown) []*State {
 	return out
 }
 
-// mayShowBookmark tells whether an answer may depend on the bookmark of k
-// being at p. It may if it was seen there; if it lies below a start, where
-// reset decides; if an unknown poll by next may have gone on from there to one
-// that was seen; or if it did not exist before and a delete found one.
-func (f *facts) mayShowBookmark(k op.Key, p op.Position, created bool, own op.Offset) bool {
-	if f.bookmarks[ownedPosition{k, p}] || p.Offset+1 < f.maxStarts[p.Generation] || created && f.deleted[k] {
-		return true
+// mayShowBookmark tells whether an answer from now on may depend on the
+// bookmark of k being at p. It may if it was seen there; if it lies below a
+// start, where reset decides; if an unknown poll by next may have gone on from
+// there to one that was seen (own is the share of the operation that asks); or
+// if it did not exist before and a delete found one.
+func (f *facts) mayShowBookmark(k op.Key, p op.Position, created bool, own op.Offset, now int64) bool {
+	if f.read[k] < now {
+		return false
 	}
-	return f.reaches(k, p, own)
+	return f.bookmarks[k][p] >= now || p.Offset+1 < f.maxStarts[p.Generation] ||
+		created && f.deleted[k] >= now || f.reaches(k, p, own, now)
 }
 
 // reaches tells whether unknown polls by next may read from near p to a bookmark
-// that was seen; own is the share of the operation that asks.
-func (f *facts) reaches(k op.Key, p op.Position, own op.Offset) bool {
-	far := f.reach[k] - own
-	if far == 0 {
-		return false
-	}
-	for _, b := range f.values[k] {
-		if b.Generation == p.Generation && b.Offset-far <= p.Offset && p.Offset <= b.Offset+1 {
+// that was seen.
+func (f *facts) reaches(k op.Key, p op.Position, own op.Offset, now int64) bool {
+	for far := f.reach[k] - own; far >= -1 && f.reach[k] > own; far-- {
+		if f.bookmarks[k][at(p, p.Offset+far)] >= now {
 			return true
 		}
 	}
 	return false
 }
 
-// mayShowStart tells whether an answer may depend on the start being at p.
-func (f *facts) mayShowStart(p op.Position) bool {
-	if f.starts[p] || f.lagged[p.Generation] {
+// mayShowStart tells whether an answer from now on may depend on the start
+// being at p.
+func (f *facts) mayShowStart(p op.Position, now int64) bool {
+	if f.starts[p] >= now || f.lagged[p.Generation] >= now {
 		return true
 	}
 	for k := range f.reach {
-		if f.reaches(k, p, 0) {
+		if f.reaches(k, p, 0, now) {
 			return true
 		}
 	}
