@@ -95,11 +95,6 @@ func (m *module) rel(importPath string) string {
 	return strings.TrimPrefix(importPath, m.path+"/")
 }
 
-// own tells whether a package belongs to the module.
-func (m *module) own(importPath string) bool {
-	return importPath == m.path || strings.HasPrefix(importPath, m.path+"/")
-}
-
 // parse reads files of a package; with tests they may be of two packages.
 func (m *module) parse(p *listed, names []string) ([]*ast.File, error) {
 	var files []*ast.File

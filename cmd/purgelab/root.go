@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 )
 
@@ -74,16 +73,6 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 		return usageError("%w\nSee '%s --help'", err, cmd.CommandPath())
 	})
 	return root
-}
-
-// logger is what commands hand to the parts that log; logs explain a run to a
-// person and no check reads them.
-func logger(cmd *cobra.Command) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{
-		Name:   "purgelab",
-		Level:  hclog.LevelFromString(cmd.Flag("log-level").Value.String()),
-		Output: cmd.ErrOrStderr(),
-	})
 }
 
 // build says which program this is.

@@ -33,6 +33,8 @@ invariants while they run. One seed gives one run, to the byte.
 
 With --out the folder gets run.json (settings, versions, digest, verdict),
 history.jsonl, trace.ndjson, faults.json (which --faults accepts) and report.html.
+With --log-level debug the operations of clients are told in the order of time,
+with trace the steps of replicas too.
 
 Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 		Example: `  purgelab run --seed 7 --replicas 3 --faults all --out out/seven
@@ -47,6 +49,7 @@ Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 			if err != nil {
 				return undecidedError("seed %d: %w", s.Seed, err)
 			}
+			logRun(logger(cmd), r)
 			if out != "" {
 				if err := writeRun(cmd.Context(), out, r); err != nil {
 					return err
