@@ -9,6 +9,7 @@ import (
 
 	"purgelab/impl/purge"
 	"purgelab/impl/record"
+	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
 )
@@ -166,6 +167,7 @@ type driver struct {
 	d    *crashfs.Disk
 	e    *Engine
 	opts func(*Options)
+	fs   vfs.FS // instead of d
 
 	checkpointEvery int
 	slack           int
@@ -178,7 +180,11 @@ type driver struct {
 }
 
 func (v *driver) open() error {
-	o := Options{FS: v.d.FS(), Dir: "p0", Identity: me, SegmentBytes: 250, IndexEvery: 100, BookmarkSlack: v.slack}
+	fs := v.fs
+	if fs == nil {
+		fs = v.d.FS()
+	}
+	o := Options{FS: fs, Dir: "p0", Identity: me, SegmentBytes: 250, IndexEvery: 100, BookmarkSlack: v.slack}
 	if v.opts != nil {
 		v.opts(&o)
 	}

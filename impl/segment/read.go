@@ -72,12 +72,9 @@ func (l *Log) FirstAt(ts op.Timestamp, start, limit op.Offset) (op.Offset, op.Ti
 	return 0, 0, false, nil
 }
 
-// before is the byte where a scan for an offset begins.
+// before is the byte where a scan for an offset begins; the file holds it.
 func (f *file) before(o op.Offset) int64 {
 	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].offset > o })
-	if i == 0 {
-		return fileHeader
-	}
 	return f.index[i-1].at
 }
 
@@ -85,10 +82,7 @@ func (f *file) before(o op.Offset) int64 {
 // whose batch is older, since points may leave out batches of equal time.
 func (f *file) beforeTime(ts op.Timestamp) int64 {
 	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].ts >= ts })
-	if i == 0 {
-		return fileHeader
-	}
-	return f.index[i-1].at
+	return f.index[max(i-1, 0)].at
 }
 
 // scan reads and checks batches of a file from byte at on, until yield is false
