@@ -23,6 +23,7 @@ type Problem struct {
 	unknowns    []unknown
 	generations []op.Generation // seen, sorted
 	initial     *State
+	conditional bool // an unknown purge has an expected position
 
 	// tracked: the session table takes part, for the sessions in keep. It
 	// couples everything with everything, so bookmarks are not split off.
@@ -45,7 +46,11 @@ type item struct {
 	choice    Choice
 	gen       op.Generation // that the answer reveals, if revealed
 	revealed  bool
-	wrong     string // no state explains this answer
+	// end: in its generation x finds the end there, or does not get its
+	// answer; if bounded.
+	end     op.Position
+	bounded bool
+	wrong   string // no state explains this answer
 }
 
 // Prepare makes the search for a history of one partition. No two of the
@@ -90,6 +95,7 @@ func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 	if r.Kind == op.Poll && r.Strategy == op.Next {
 		u.own = op.Offset(r.Max)
 	}
+	p.conditional = p.conditional || r.Kind == op.Purge && r.Expected != nil
 	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
 	p.unknowns = append(p.unknowns, u)
 }
@@ -101,6 +107,7 @@ func (p *Problem) addAnswered(o *Operation, removals removals) {
 		x.footprint.reads |= resStart | resEnd | resEra
 	}
 	x.gen, x.revealed = reveals(o)
+	x.end, x.bounded = endOf(o, x.revealed)
 	if a.Code == op.Gone && !removals.within(o.Call, o.Return) {
 		x.wrong = "gone, but no purge and no delete-records can have removed the range"
 	}
@@ -114,6 +121,33 @@ func (p *Problem) add(o *Operation, x *item, end int64) {
 	p.Operations = append(p.Operations, porcupine.Operation{
 		ClientId: o.Client, Input: x, Output: o.Reply, Call: o.Call, Return: end, Metadata: o.Line,
 	})
+}
+
+// endOf tells where the partition ended when the operation took effect, if its
+// answer, which reveals the generation, shows that.
+func endOf(o *Operation, revealed bool) (op.Position, bool) {
+	r, a := o.Request, o.Reply
+	switch {
+	case r.Kind == op.Purge && a.Code == op.OK && r.Expected != nil && r.Expected.Generation < a.Position.Generation:
+		return *r.Expected, true
+	case !revealed:
+		return op.Position{}, false
+	case hasBounds(a.Code):
+		return at(a.Position, a.End), true
+	case a.Code == op.Gone:
+		return op.Position{}, false
+	}
+	switch r.Kind {
+	case op.Append:
+		return a.Position, true
+	case op.Poll:
+		return at(a.Position, a.Position.Offset+op.Offset(a.Count)), a.Count < r.Max
+	case op.ListOffsets:
+		return a.Position, r.Which == op.LatestOffset
+	case op.DeleteRecords:
+		return a.Position, r.At.Offset == -1
+	}
+	return op.Position{}, false
 }
 
 // keyOf tells which bookmark a request reads or changes, if any.

@@ -42,7 +42,7 @@ type configuration struct {
 // answered ones, maxConfigurations how many possibilities are kept. A search
 // that meets a bound can no longer prove that a history is wrong.
 const (
-	maxDepth          = 6
+	maxDepth          = 10
 	maxConfigurations = 1024
 )
 
@@ -136,7 +136,7 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 	}
 	for _, u := range e.relevant {
 		i, found := slices.BinarySearch(c.pending, u)
-		if !found || p.alike(c.pending, i) {
+		if !found || p.alike(c.pending, i) || e.pointless(&p.unknowns[u], c.core) {
 			continue
 		}
 		for _, s := range p.effects(c.core, &p.unknowns[u], e.now()) {
@@ -233,20 +233,20 @@ func (p *Problem) differs(r *op.Request, want, got *op.Reply) string {
 // ends never fall.
 func (e *expansion) dead(s *State) bool {
 	x := e.x
-	if !x.revealed || e.p.facts.bare {
+	if e.p.facts.bare {
 		return false
 	}
-	if s.generation != x.gen {
-		return s.generation > x.gen
+	if x.revealed && s.generation > x.gen {
+		return true
 	}
-	a := x.op.Reply
-	switch {
-	case hasBounds(a.Code):
-		return s.End() > a.End
-	case x.op.Request.Kind == op.Append:
-		return s.End() > a.Position.Offset
-	}
-	return false
+	return x.bounded && x.end.Generation == s.generation && s.End() > x.end.Offset
+}
+
+// pointless tells that the unknown operation u need not come before x in this
+// state: x shows a later generation, so a purge comes in between and wipes it out.
+func (e *expansion) pointless(u *unknown, s *State) bool {
+	x := e.x
+	return x.revealed && s.generation < x.gen && u.req.Kind != op.Purge && !e.p.facts.bare && !e.p.conditional && !e.p.tracked
 }
 
 // couldWait tells whether the unknown operation last, applied to before, may
