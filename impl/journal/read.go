@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"purgelab/impl/corrupt"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -52,8 +51,9 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 	if lo < j.First() || hi > j.Last()+1 || lo >= hi {
 		return nil, fmt.Errorf("journal: entries %d to %d: have %d to %d", lo, hi, j.First(), j.Last()+1)
 	}
-	var out []raftlog.Entry
+	out := make([]raftlog.Entry, 0, min(hi-lo, 64))
 	size := 0
+	var c chunk
 	take := func(e raftlog.Entry) bool {
 		size += len(e.Data) + entryHeader
 		if len(out) > 0 && size > maxBytes {
@@ -72,7 +72,7 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 			return out, nil
 		}
 		r := j.index[n-Bootstrap-1]
-		f, err := j.readFrame(r)
+		f, err := j.readFrame(&c, r)
 		if err != nil {
 			return nil, fmt.Errorf("journal: read op %d: %w", n, err)
 		}
@@ -101,29 +101,61 @@ func (j *Journal) same(n op.Number, r ref) bool {
 	return s.file == r.file && s.at == r.at
 }
 
-// readFrame reads and checks one frame from disk.
-func (j *Journal) readFrame(r ref) (frame, error) {
+// chunk is a part of a file, read once for the frames that lie in it.
+type chunk struct {
+	file uint32
+	name string
+	at   int64
+	b    []byte
+}
+
+// chunkBytes is what one read of a chunk asks for, or a frame if that is longer.
+const chunkBytes = 16 << 10
+
+// frame returns the bytes from where r points on, and how long the frame there
+// is; 0 when the chunk does not tell.
+func (c *chunk) frame(r ref) (b []byte, length int64) {
+	if off := int64(r.at) - c.at; c.file == r.file && off >= 0 && off < int64(len(c.b)) {
+		b = c.b[off:]
+	}
+	if len(b) >= frameHeader {
+		length = frameHeader + int64(binary.LittleEndian.Uint32(b[4:]))
+	}
+	return b, length
+}
+
+// readFrame reads and checks one frame from disk, or from the chunk read last.
+// Its entries point into the chunk. A frame longer than a chunk takes two reads.
+func (j *Journal) readFrame(c *chunk, r ref) (frame, error) {
+	for reads := 0; ; reads++ {
+		b, length := c.frame(r)
+		if length > 0 && length <= int64(len(b)) || reads == 2 {
+			return decodeFrame(c.name, int64(r.at), b, j.sum, j.o.Identity.Incarnation)
+		}
+		if err := j.readChunk(c, r, max(chunkBytes, length)); err != nil {
+			return frame{}, err
+		}
+	}
+}
+
+func (j *Journal) readChunk(c *chunk, r ref, size int64) error {
 	h, err := j.handle(r.file)
 	if err != nil {
-		return frame{}, err
+		return err
 	}
-	head := make([]byte, frameHeader)
-	if _, err := h.ReadAt(head, int64(r.at)); err != nil {
-		return frame{}, err
-	}
-	size, err := h.Size()
+	end, err := h.Size()
 	if err != nil {
-		return frame{}, err
+		return err
 	}
-	length := int64(binary.LittleEndian.Uint32(head[4:]))
-	if most := size - int64(r.at) - frameHeader; length > most {
-		return frame{}, &corrupt.Error{File: j.name(r.file), Offset: int64(r.at) + 4, What: "journal frame length", Want: fmt.Sprintf("at most %d", most), Got: length}
+	if c.file != r.file {
+		c.file, c.name = r.file, j.name(r.file)
 	}
-	b := make([]byte, frameHeader+length)
-	if n, err := h.ReadAt(b, int64(r.at)); err != nil && !(err == io.EOF && n == len(b)) {
-		return frame{}, err
+	c.at = int64(r.at)
+	c.b = make([]byte, max(0, min(size, end-c.at)))
+	if n, err := h.ReadAt(c.b, c.at); err != nil && !(err == io.EOF && n == len(c.b)) {
+		return err
 	}
-	return decodeFrame(j.name(r.file), int64(r.at), b, j.sum, j.o.Identity.Incarnation)
+	return nil
 }
 
 // handle returns an open file. Of the older ones only the last used is kept.

@@ -12,7 +12,7 @@ import (
 func leUint32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
 // readAhead is the least that one read of a scan asks for.
-const readAhead = 4096
+const readAhead = 2048
 
 // Read returns records from an offset up to limit, at most max.
 func (l *Log) Read(from, limit op.Offset, max int) ([]op.Record, error) {
@@ -86,39 +86,33 @@ func (f *file) beforeTime(ts op.Timestamp) int64 {
 }
 
 // scan reads and checks batches of a file from byte at on, until yield is false
-// or the file ends. The batch is valid during the call.
+// or the file ends. The batch, and the payloads in it, are valid during the call.
 func (l *Log) scan(f *file, at int64, yield func(*batch) bool) error {
-	var buf []byte
-	have := 0 // bytes of buf that lie at at
+	var b batch
+	var buf []byte // of the file from byte at on
 	for at < f.size {
 		need := batchHeader
-		if have >= batchHeader {
+		if len(buf) >= batchHeader {
 			need += int(min(int64(leUint32(buf[4:])), f.size-at-batchHeader))
 		}
-		if have < need {
-			want := int(min(int64(max(need, readAhead)), f.size-at))
-			if cap(buf) < want {
-				buf = append(make([]byte, 0, want), buf[:have]...)
-			}
-			buf = buf[:want]
-			if n, err := f.h.ReadAt(buf[have:], at+int64(have)); err != nil && !(err == io.EOF && n == want-have) {
+		if len(buf) < need && int64(len(buf)) < f.size-at {
+			more := make([]byte, min(int64(max(need, readAhead)), f.size-at))
+			have := copy(more, buf)
+			if n, err := f.h.ReadAt(more[have:], at+int64(have)); err != nil && !(err == io.EOF && n == len(more)-have) {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
-			if have = want; need == batchHeader && have >= batchHeader {
-				continue
-			}
+			buf = more
+			continue
 		}
-		b, err := decodeBatch(f.name, at, buf[:have], l.sum)
-		if err != nil {
+		var err error
+		if b, err = decodeBatch(f.name, at, buf, l.sum); err != nil {
 			return err
 		}
 		if !yield(&b) {
 			return nil
 		}
 		at += b.size
-		// The rest moves to a buffer of its own if records still point here:
-		// they do not, payloads are copied into strings.
-		have = copy(buf, buf[b.size:have])
+		buf = buf[b.size:]
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ import (
 // Defaults of Options.
 const (
 	DefaultSegmentBytes = 1 << 20
-	DefaultIndexEvery   = 4096
+	DefaultIndexEvery   = 1024
 )
 
 // ErrFailed means that a step failed in a way that leaves the file unknown.
