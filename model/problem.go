@@ -23,7 +23,6 @@ type Problem struct {
 	unknowns    []unknown
 	generations []op.Generation // seen, sorted
 	initial     *State
-	conditional bool // an unknown purge has an expected position
 
 	// tracked: the session table takes part, for the sessions in keep. It
 	// couples everything with everything, so bookmarks are not split off.
@@ -92,10 +91,10 @@ func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 		return // nobody will ever see that it happened
 	}
 	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r), class: classOf(r, read)}
+	u.unread = r.Kind == op.Append && u.class != describeRequest(r) && !p.tracked
 	if r.Kind == op.Poll && r.Strategy == op.Next {
 		u.own = op.Offset(r.Max)
 	}
-	p.conditional = p.conditional || r.Kind == op.Purge && r.Expected != nil
 	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
 	p.unknowns = append(p.unknowns, u)
 }

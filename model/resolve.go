@@ -251,10 +251,12 @@ func resolve(ops []Operation) []Operation {
 // if its answer shows that.
 func reveals(o *Operation) (op.Generation, bool) {
 	a := o.Reply
-	if a == nil || a.Position.Incarnation == 0 || o.Request.Session != 0 && o.Request.Mutates() && o.Request.Kind != op.Purge {
+	if a == nil || o.Request.Session != 0 && o.Request.Mutates() && o.Request.Kind != op.Purge {
 		return 0, false // a repeat would show an old era
 	}
 	switch {
+	case a.Position.Incarnation == 0 && o.Request.Kind != op.StoreBookmark:
+		return 0, false
 	case o.Request.Kind == op.Purge && a.Code == op.OK:
 		return 0, false // names its own intent, whatever is current
 	case hasBounds(a.Code):
@@ -263,6 +265,8 @@ func reveals(o *Operation) (op.Generation, bool) {
 		return 0, false
 	}
 	switch o.Request.Kind {
+	case op.StoreBookmark:
+		return o.Request.At.Generation, !o.Request.Bare
 	case op.Append, op.Poll, op.DeleteRecords:
 		return a.Position.Generation, true
 	case op.GetBookmark, op.ListOffsets:

@@ -136,7 +136,7 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 	}
 	for _, u := range e.relevant {
 		i, found := slices.BinarySearch(c.pending, u)
-		if !found || p.alike(c.pending, i) || e.pointless(&p.unknowns[u], c.core) {
+		if !found || p.alike(c.pending, i) || e.pointless(&p.unknowns[u], c) {
 			continue
 		}
 		for _, s := range p.effects(c.core, &p.unknowns[u], e.now()) {
@@ -242,11 +242,25 @@ func (e *expansion) dead(s *State) bool {
 	return x.bounded && x.end.Generation == s.generation && s.End() > x.end.Offset
 }
 
-// pointless tells that the unknown operation u need not come before x in this
-// state: x shows a later generation, so a purge comes in between and wipes it out.
-func (e *expansion) pointless(u *unknown, s *State) bool {
-	x := e.x
-	return x.revealed && s.generation < x.gen && u.req.Kind != op.Purge && !e.p.facts.bare && !e.p.conditional && !e.p.tracked
+// pointless tells that the unknown operation u need not come before x in c: x
+// shows a later generation, so a purge comes in between and wipes it out. Only
+// a purge that waits for an end may need an append first.
+func (e *expansion) pointless(u *unknown, c configuration) bool {
+	p, x := e.p, e.x
+	if !x.revealed || c.core.generation >= x.gen || u.req.Kind == op.Purge || p.facts.bare || p.tracked {
+		return false
+	}
+	if u.req.Kind != op.Append {
+		return true
+	}
+	end := c.core.position(c.core.End() + op.Offset(len(u.req.Payloads)))
+	if x.bounded && x.end.Generation == end.Generation && x.end.Offset >= end.Offset {
+		return false // x itself is that purge
+	}
+	return !slices.ContainsFunc(c.pending, func(v int32) bool {
+		w := p.unknowns[v].req.Expected
+		return w != nil && p.unknowns[v].req.Kind == op.Purge && w.Generation == end.Generation && w.Offset >= end.Offset
+	})
 }
 
 // couldWait tells whether the unknown operation last, applied to before, may
@@ -267,8 +281,12 @@ func (e *expansion) couldWait(before *configuration, last int32, next configurat
 	return false
 }
 
-// commute tells whether u before last leads from a state to s too.
+// commute tells whether u before last leads from a state to s too, or to one
+// that differs in the order of messages that nobody ever read.
 func (e *expansion) commute(before *State, u, last int32, s *State) bool {
+	if e.p.unknowns[u].unread && e.p.unknowns[last].unread {
+		return true
+	}
 	for _, a := range e.p.effects(before, &e.p.unknowns[u], e.now()) {
 		for _, b := range e.p.effects(a, &e.p.unknowns[last], e.now()) {
 			if b.Equal(s) {

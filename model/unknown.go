@@ -19,6 +19,8 @@ type unknown struct {
 	// Operations of one class are alike in all they can do, so of those that
 	// are pending the oldest goes first.
 	class string
+	// unread: an append none of whose messages was ever read.
+	unread bool
 }
 
 // footprint says what an operation depends on and what it changes, as sets of
