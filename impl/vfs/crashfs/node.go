@@ -15,6 +15,7 @@ type node struct {
 	// Of a file.
 	data []byte // what the cache shows
 	undo []undo // one entry per change since the last Sync, oldest first
+	lost bool   // some of them never become stable; see Forget
 
 	// Of a directory.
 	cur     []entry // names in the cache, sorted
@@ -29,6 +30,7 @@ type undo struct {
 	prev  int64  // length before
 	old   []byte // bytes that were replaced or cut
 	trunc bool
+	fate  fate
 }
 
 // entry is one name in a directory.
@@ -97,6 +99,10 @@ func (n *node) resize(size int64) {
 
 // sync makes what the cache shows stable.
 func (n *node) sync() {
+	if n.lost {
+		n.syncRest()
+		return
+	}
 	if cap(n.undo) > 1024 {
 		n.undo = nil
 		return

@@ -68,15 +68,20 @@ func (d draw) keep(i int) bool {
 
 // loseBytes leaves of the changes since the last Sync what the draw keeps.
 func (n *node) loseBytes(r *rand.Rand) {
-	if len(n.undo) == 0 {
-		return
+	if len(n.undo) > 0 {
+		n.keepBytes(newDraw(r, len(n.undo)).keep)
 	}
+}
+
+// keepBytes leaves of the changes since the last Sync what keep says, which is
+// asked about change i once for each piece of it.
+func (n *node) keepBytes(draw func(i int) bool) {
 	written := n.rewind()
-	d := newDraw(r, len(n.undo))
 	length := int64(len(n.data))
 	for i, u := range n.undo {
+		keep := u.fate.or(draw)
 		if u.trunc {
-			if d.keep(i) {
+			if keep(i) {
 				length = u.off
 				n.resize(min(int64(len(n.data)), length))
 			}
@@ -85,18 +90,18 @@ func (n *node) loseBytes(r *rand.Rand) {
 		end := u.off + u.n
 		for at := u.off; at < end; {
 			next := min((at/Sector+1)*Sector, end)
-			if d.keep(i) {
+			if keep(i) {
 				n.resize(max(int64(len(n.data)), next))
 				copy(n.data[at:next], written[i][at-u.off:next-u.off])
 			}
 			at = next
 		}
-		if end > u.prev && d.keep(i) {
+		if end > u.prev && keep(i) {
 			length = max(length, end)
 		}
 	}
 	n.resize(length)
-	n.undo = nil
+	n.undo, n.lost = nil, false
 }
 
 // rewind takes all changes back, newest first, so that data is the stable
@@ -114,20 +119,23 @@ func (n *node) rewind() [][]byte {
 
 // loseNames leaves of the changes since the last SyncDir what the draw keeps.
 func (n *node) loseNames(r *rand.Rand) {
-	if len(n.pending) == 0 {
-		return
+	if len(n.pending) > 0 {
+		n.keepNames(newDraw(r, len(n.pending)).keep)
 	}
-	d := newDraw(r, len(n.pending))
+}
+
+// keepNames leaves of the changes since the last SyncDir what draw says.
+func (n *node) keepNames(draw func(i int) bool) {
 	names := slices.Clone(n.stable)
 	for i, op := range n.pending {
 		keep := false
 		switch b := op.both; {
 		case b == nil:
-			keep = d.keep(i)
+			keep = draw(i)
 		case b.made:
 			keep = b.keep
 		default:
-			keep = d.keep(i)
+			keep = draw(i)
 			b.made, b.keep = true, keep
 		}
 		if keep {
