@@ -106,12 +106,16 @@ func (r *Replica) learnIntent(in Intent) {
 //
 // Intents without an expectation may be skipped: the highest settles them all.
 // One with an expectation has an answer of its own and is never skipped.
+//
+// A new leader does not wait until it has materialized what came before it, so
+// it may propose a purge that is in its log already: the second one is a
+// duplicate and changes nothing.
 func (r *Replica) reconcile() {
 	settled := r.eng.Facts().Settled
 	for len(r.intents) > 0 && r.intents[0].Generation <= settled {
 		r.intents = r.intents[1:]
 	}
-	if !r.leading || r.proposed != 0 || r.purge != nil || len(r.intents) == 0 || !r.readyToLead() {
+	if !r.leading || r.proposed != 0 || r.purge != nil || len(r.intents) == 0 {
 		return
 	}
 	in := r.intents[0]
