@@ -41,12 +41,17 @@ type Read struct {
 	Index op.Number
 }
 
-// HasReady tells whether Ready would hand out a batch.
+// HasReady tells whether Ready has work to do. It may turn out to be none that
+// concerns the caller.
 func (n *Node) HasReady() bool {
-	if !n.out && n.dirty && !n.raw.HasReady() {
-		n.dirty = false
+	if n.out || !n.dirty {
+		return false
 	}
-	return !n.out && n.dirty
+	if !n.ready {
+		n.ready = n.raw.HasReady()
+		n.dirty = n.ready
+	}
+	return n.ready
 }
 
 // Ready hands out a batch, or tells that there is nothing to do. Each batch is
@@ -55,12 +60,8 @@ func (n *Node) Ready() (Batch, bool) {
 	if n.out {
 		panic("consensus: Ready before the last batch was advanced")
 	}
-	for n.dirty {
-		if !n.raw.HasReady() {
-			n.dirty = false
-			break
-		}
-		n.out = true
+	for n.HasReady() {
+		n.out, n.ready = true, false
 		if b, some := n.batch(n.raw.Ready()); some {
 			return b, true
 		}
@@ -106,7 +107,6 @@ func (n *Node) Advance() {
 	}
 	n.out = false
 	n.raw.Advance(raft.Ready{}) // the argument is unused
-	n.dirty = true
 	if n.role == PreCandidate || n.role == Candidate {
 		n.refresh() // its own vote counts now
 	}

@@ -76,7 +76,8 @@ type Node struct {
 	elapsed int       // ticks since timeout was drawn; stands still in a leader
 	timeout int       // in [election, 2*election)
 
-	dirty bool // raft may have something for Ready
+	dirty bool // raft may have something for Ready; asking it allocates
+	ready bool // it has, and dirty
 	out   bool // a batch is out and waits for Advance
 
 	hard    raftlog.State   // raft's, as of the last batch

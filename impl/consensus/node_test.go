@@ -65,6 +65,47 @@ func TestCampaignsFollowTheSeed(t *testing.T) {
 	require.Greater(t, len(seen), electionTicks/2, "timeouts differ")
 }
 
+func TestHeartbeats(t *testing.T) {
+	g := newGroup(t, 3)
+	for tick := 1; tick <= 10*heartbeatTicks; tick++ {
+		var beats int
+		g.lose = func(m *raftpb.Message) bool {
+			if m.GetType() == raftpb.MsgHeartbeat {
+				beats++
+			}
+			return false
+		}
+		g.nodes[0].Tick()
+		g.run()
+		require.Equal(t, tick%heartbeatTicks == 0, beats == 2, "tick %d", tick)
+		require.False(t, g.nodes[0].HasReady())
+	}
+	require.NoError(t, g.nodes[0].Propose([]byte("a")))
+	require.True(t, g.nodes[0].HasReady())
+}
+
+// A new leader may find entries of others in the batch that holds its own.
+func TestOwnTermEntryAmongOthers(t *testing.T) {
+	n := &Node{role: Leader, term: 3}
+	n.noteOwnTerm([]raftlog.Entry{{Op: 7, Term: 2}, {Op: 8, Term: 3}, {Op: 9, Term: 3}})
+	require.EqualValues(t, 8, n.ownTerm)
+	n.noteOwnTerm([]raftlog.Entry{{Op: 10, Term: 3}})
+	require.EqualValues(t, 8, n.ownTerm)
+}
+
+// What was just appended is not read back to be committed or sent.
+func TestNothingIsReadBackInSteadyFlow(t *testing.T) {
+	g := newGroup(t, 3)
+	for range 100 {
+		require.NoError(t, g.nodes[0].Propose([]byte("a")))
+		g.run()
+	}
+	require.Equal(t, 300, g.applied)
+	for _, log := range g.logs {
+		require.Zero(t, log.reads)
+	}
+}
+
 // A leader of a group of one must not answer with the commit index that it saved:
 // ops above it were acknowledged before it stopped.
 func TestSingleLeaderReadsNothingStale(t *testing.T) {

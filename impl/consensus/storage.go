@@ -129,9 +129,14 @@ func (s *storage) extend(es []*raftpb.Entry) {
 		s.bytes += cost(e)
 	}
 	for len(s.tail) > 1 && (len(s.tail) > tailEntries || s.bytes > tailBytes) {
-		s.bytes -= cost(s.tail[0])
-		s.tail = s.tail[1:]
+		s.drop()
 	}
+}
+
+// drop forgets the first entry of the tail.
+func (s *storage) drop() {
+	s.bytes -= cost(s.tail[0])
+	s.tail = s.tail[1:]
 }
 
 func (s *storage) failed(err error, format string, args ...any) error {

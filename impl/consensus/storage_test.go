@@ -28,7 +28,9 @@ func TestStorageAnswersAsMemoryStorage(t *testing.T) {
 			case 0:
 				ours = newStorage(log, raftlog.State{}, nil)
 			case 1:
-				ours.tail = ours.tail[len(ours.tail)/2:] // as if it were long
+				for range len(ours.tail) / 2 { // as if it were long
+					ours.drop()
+				}
 			case 2, 3, 4, 5:
 				last, _ := theirs.LastIndex()
 				at := last + 1
@@ -76,6 +78,13 @@ func compare(t *testing.T, r *rand.Rand, ours *storage, theirs *raft.MemoryStora
 	es, err := ours.Entries(lo, hi, ^uint64(0))
 	require.NoError(t, err)
 	require.Equal(t, appendEntries(nil, want), appendEntries(nil, es))
+
+	require.Equal(t, len(es), cap(es), "raft may append to what it got")
+	bytes := 0
+	for _, e := range ours.tail {
+		bytes += cost(e)
+	}
+	require.Equal(t, bytes, ours.bytes)
 
 	// A limit is kept, but one entry always comes.
 	limit := r.Uint64N(300)
