@@ -157,6 +157,11 @@ func (j *Journal) settle() error {
 	if j.number == 0 {
 		return nil
 	}
+	// A process crash may have come between the sync of a new file and that of
+	// its name; what is written to it from now on must not vanish with the name.
+	if err := j.o.FS.SyncDir("journal.open.dirsync", j.o.Dir); err != nil {
+		return fmt.Errorf("journal: open: %w", err)
+	}
 	known := j.seq == 0 || j.proved
 	if err := j.sync("journal.open.sync"); err != nil {
 		return err
