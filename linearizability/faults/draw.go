@@ -23,7 +23,13 @@ var Classes = []Class{None, Network, Process, PowerOff, All}
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
-var labels = []string{"", "", "purge", "purge", "purge.marker", "purge.switch", "checkpoint", "bookmark", "segment", "journal", "reclaim", "journal"}
+var labels = []string{
+	"", "", "purge", "purge", "purge.begin", "purge.switch", "purge.complete", "purge.reclaim", "checkpoint",
+	"bookmark", "bookmark.rewrite", "segment", "segment.roll", "journal", "journal.sync", "journal.roll",
+}
+
+// ambush stands for several faults that meet at an election.
+const ambush Kind = "ambush"
 
 // Draw plans faults over a span of milliseconds for a cluster of n replicas.
 func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
@@ -37,9 +43,9 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 	case Process:
 		kinds = []Kind{ProcessCrash, ProcessCrash, CrashAt, CrashAt, SlowDisk}
 	case PowerOff:
-		kinds = []Kind{PowerLoss, PowerLoss, CrashAt, CrashAt, SlowDisk}
+		kinds = []Kind{PowerLoss, PowerLoss, CrashAt, CrashAt, SlowDisk, ambush}
 	case All:
-		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt}
+		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt, ambush}
 	default:
 		return nil, fmt.Errorf("faults %q: want one of %v", class, Classes)
 	}
@@ -50,9 +56,30 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 	// recoveries, sparse ones let the cluster get far in between.
 	gap := []int64{150, 300, 700}[r.IntN(3)]
 	for at := r.Int64N(gap); at < span; at += 1 + r.Int64N(2*gap) {
-		p.Faults = append(p.Faults, draw(kinds[r.IntN(len(kinds))], class, n, at, r))
+		if k := kinds[r.IntN(len(kinds))]; k == ambush {
+			p.Faults = append(p.Faults, drawAmbush(class, n, at, r)...)
+		} else {
+			p.Faults = append(p.Faults, draw(k, class, n, at, r))
+		}
 	}
 	return p, nil
+}
+
+// drawAmbush deposes the leader for a moment, so that all replicas take part in
+// the election that follows, makes its messages slow, so that candidates
+// overlap, and takes the power from voters at the sync of their vote.
+func drawAmbush(class Class, n int, at int64, r *rand.Rand) []Fault {
+	out := []Fault{{At: at, For: 1 + r.Int64N(10), Kind: PowerLoss, Replicas: []int{0}}}
+	if class == All {
+		out = append(out, Fault{At: at, For: 700, Kind: Storm, Network: &sim.Network{Slow: 0.5, Duplicate: 0.1}})
+	}
+	for _, id := range some(n, min(n, 2), r) {
+		out = append(out, Fault{
+			At: at + 20 + r.Int64N(100), For: 1 + r.Int64N(15), Kind: CrashAt, Replicas: []int{id},
+			Label: "journal.sync", Call: 1 + r.IntN(3), Power: true,
+		})
+	}
+	return out
 }
 
 func draw(k Kind, class Class, n int, at int64, r *rand.Rand) Fault {
