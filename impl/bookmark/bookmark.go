@@ -38,7 +38,6 @@ package bookmark
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -61,7 +60,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrFailed means that a sync failed; the log must be opened anew.
-var ErrFailed = errors.New("bookmark: stopped after a failed step")
+var ErrFailed = fmt.Errorf("bookmark: stopped after a failed step: %w", vfs.ErrUnsure)
 
 // Entry is one bookmark and the op that set it.
 type Entry struct {

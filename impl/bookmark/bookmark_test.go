@@ -231,10 +231,14 @@ func TestRewriteThatFailsChangesNothing(t *testing.T) {
 		require.ErrorIs(t, l.Sync(c), vfs.ErrNoSpace)
 		fs.label = ""
 		require.NoError(t, l.Store(21, key(7), at(1)))
+		_, r, err := Open(Options{FS: d.FS(), Dir: "g", Identity: me, Generation: 3, Number: 1})
+		require.NoError(t, err)
+		require.Nil(t, r.Torn)
+		require.Equal(t, 20, r.Frames, "the old log goes on")
 		require.NoError(t, l.Sync(c), "again, in a new file")
 		d.ProcessCrash()
 		o.FS, o.Number, o.Length, o.Applied = d.FS(), c.Number, c.Length, 20
-		l, r, err := Open(o)
+		l, r, err = Open(o)
 		require.NoError(t, err)
 		require.Nil(t, r.Torn)
 		require.Equal(t, 4, r.Frames)

@@ -58,9 +58,8 @@ func (l *Log) Sync(c Capture) error {
 		return nil
 	}
 	if err := l.h.Sync("bookmark.sync"); err != nil {
-		err = fmt.Errorf("bookmark: sync: %w", err)
-		l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
-		return err
+		l.failed = fmt.Errorf("%w: sync: %w", ErrFailed, err)
+		return l.failed
 	}
 	l.dirty = false
 	return nil

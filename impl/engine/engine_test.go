@@ -225,3 +225,41 @@ func TestRandomScripts(t *testing.T) {
 		require.NoError(rt, v.run(v.s.last()))
 	})
 }
+
+// TestReclaimBetweenTheStepsOfACheckpoint: until the record is durable, the files
+// that the record before names stay, though others have taken their place.
+func TestReclaimBetweenTheStepsOfACheckpoint(t *testing.T) {
+	for stop := range 40 {
+		s := newScript()
+		s.append(9)
+		for i := range 30 {
+			s.append(2)
+			s.store(1, op.Offset(i%9))
+		}
+		s.advance(50)
+		s.append(1)
+		v := &driver{t: t, s: s, d: crashfs.New(), slack: 1}
+		require.NoError(t, v.open())
+		require.NoError(t, v.run(10))
+		v.task = v.e.Checkpoint(nil)
+		require.NoError(t, v.finishTask())
+		require.NoError(t, v.run(s.last()))
+		v.task = v.e.Checkpoint(nil)
+		for range stop {
+			if v.task != nil {
+				require.NoError(t, v.between())
+			}
+		}
+		v.e.unclaimed = true
+		for more := true; more; {
+			var err error
+			more, _, err = v.e.Reclaim()
+			require.NoError(t, err)
+		}
+		v.check()
+		v.d.PowerLoss(rand.New(rand.NewPCG(uint64(stop), 0)))
+		require.NoError(t, v.open(), "after %d steps", stop)
+		v.check()
+		require.NoError(t, v.run(s.last()))
+	}
+}

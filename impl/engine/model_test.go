@@ -261,7 +261,6 @@ func (v *driver) between() error {
 			require.EqualValues(v.t, "Checkpoint", did)
 			v.durable, v.task = v.task.cp.Applied, nil
 		}
-		return nil
 	}
 	_, _, err := v.e.Reclaim()
 	return err
