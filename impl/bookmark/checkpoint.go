@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -114,11 +115,14 @@ func (l *Log) Reclaim(keep uint32) (bool, error) {
 		return false, fmt.Errorf("bookmark: reclaim: %w", err)
 	}
 	for _, name := range names {
-		var n uint32
-		if _, err := fmt.Sscanf(name, "bookmarks-%08d.log", &n); err != nil || l.o.Dir+"/"+name != l.name(n) || n == keep || n == l.number {
+		if !strings.HasPrefix(name, "bookmarks-") {
 			continue
 		}
-		if err := l.o.FS.Remove("bookmark.reclaim", l.name(n)); err != nil {
+		name = l.o.Dir + "/" + name
+		if name == l.name(keep) || name == l.name(l.number) {
+			continue
+		}
+		if err := l.o.FS.Remove("bookmark.reclaim", name); err != nil {
 			return false, fmt.Errorf("bookmark: reclaim: %w", err)
 		}
 		return true, nil

@@ -28,6 +28,9 @@ package purge
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/record"
@@ -128,7 +131,9 @@ func label(m Marker) vfs.Label {
 }
 
 // Folder is where a generation of the partition in dir lies.
-func Folder(dir string, g op.Generation) string { return fmt.Sprintf("%s/gen-%d", dir, g) }
+func Folder(dir string, g op.Generation) string {
+	return dir + "/gen-" + strconv.FormatUint(uint64(g), 10)
+}
 
 // Folders lists the generations that have a folder, in ascending order.
 func Folders(fs vfs.FS, dir string) ([]op.Generation, error) {
@@ -138,14 +143,15 @@ func Folders(fs vfs.FS, dir string) ([]op.Generation, error) {
 	}
 	var out []op.Generation
 	for _, name := range names {
-		var g op.Generation
-		if _, err := fmt.Sscanf(name, "gen-%d/", &g); err == nil && dir+"/"+name == Folder(dir, g)+"/" {
-			out = append(out, g)
-			for i := len(out) - 1; i > 0 && out[i-1] > out[i]; i-- {
-				out[i-1], out[i] = out[i], out[i-1]
-			}
+		digits, dir := strings.CutSuffix(name, "/")
+		digits, gen := strings.CutPrefix(digits, "gen-")
+		g, err := strconv.ParseUint(digits, 10, 32)
+		if !dir || !gen || err != nil || strconv.FormatUint(g, 10) != digits {
+			continue
 		}
+		out = append(out, op.Generation(g))
 	}
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/vfs"
@@ -99,9 +101,10 @@ func (l *Log) list() ([]op.Offset, error) {
 	}
 	var bases []op.Offset
 	for _, name := range names {
-		var b op.Offset
-		if _, err := fmt.Sscanf(name, "seg-%020d.log", &b); err == nil && l.o.Dir+"/"+name == l.name(b) {
-			bases = append(bases, b)
+		digits, seg := strings.CutPrefix(name, "seg-")
+		digits, log := strings.CutSuffix(digits, ".log")
+		if b, err := strconv.ParseInt(digits, 10, 64); seg && log && err == nil && len(digits) == 20 && b >= 0 {
+			bases = append(bases, op.Offset(b))
 		}
 	}
 	return bases, nil
