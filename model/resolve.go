@@ -27,11 +27,12 @@ const forever = math.MaxInt64
 // unknown operation whose effect no answer could have seen is as good as one
 // that never happened, and need not be searched; see unknown.go.
 type facts struct {
-	bare    bool // positions without a generation: nothing below is complete
+	bare    bool // all positions are without a generation: nothing below is complete
+	tagged  bool // some position has one
 	untimed bool // no answer carries a timestamp
 
-	taken     map[op.Position]bool         // offsets whose message is known
-	stamps    map[op.Position]op.Timestamp // timestamps listed for an offset
+	taken     map[op.Position]op.Payload   // messages seen
+	stamps    map[op.Position]op.Timestamp // timestamps seen, or the lowest possible
 	ends      map[op.Generation]op.Offset  // highest end that any answer proves
 	bareEnd   op.Offset                    // the same for a generation that is not known
 	maxStarts map[op.Generation]op.Offset  // highest start seen
@@ -45,12 +46,13 @@ type facts struct {
 	read      map[op.Key]int64        // a bookmark, or that there is none
 	deleted   map[op.Key]int64        // a bookmark existed
 	lagged    map[op.Generation]int64 // a poll was reset to the end
+	unlisted  int64                   // no message at or after a timestamp
 }
 
 func newFacts() *facts {
 	return &facts{
 		untimed: true,
-		taken:   map[op.Position]bool{}, stamps: map[op.Position]op.Timestamp{},
+		taken:   map[op.Position]op.Payload{}, stamps: map[op.Position]op.Timestamp{},
 		ends: map[op.Generation]op.Offset{}, maxStarts: map[op.Generation]op.Offset{}, starts: map[op.Position]int64{},
 		bookmarks: map[op.Key]map[op.Position]int64{}, read: map[op.Key]int64{}, deleted: map[op.Key]int64{},
 		lagged: map[op.Generation]int64{}, seen: map[op.Generation]bool{}, reach: map[op.Key]op.Offset{},
@@ -107,8 +109,8 @@ func (f *facts) learn(o *Operation) {
 	case op.Append:
 		f.saw(p)
 		f.end(p, op.Offset(len(r.Payloads)))
-		for i := range r.Payloads {
-			f.taken[at(p, p.Offset+op.Offset(i))] = true
+		for i, m := range r.Payloads {
+			f.taken[at(p, p.Offset+op.Offset(i))] = m
 		}
 	case op.Poll:
 		f.learnPoll(o)
@@ -127,6 +129,7 @@ func (f *facts) learn(o *Operation) {
 		}
 	case op.ListOffsets:
 		if !a.Found {
+			f.unlisted = max(f.unlisted, o.Return)
 			return
 		}
 		f.saw(p)
@@ -136,7 +139,7 @@ func (f *facts) learn(o *Operation) {
 		case op.OffsetForTimestamp:
 			f.start(p, o.Return)
 			f.end(p, 1)
-			f.stamps[p] = a.Timestamp
+			f.stamps[p] = max(f.stamps[p], a.Timestamp)
 		}
 		f.end(p, 0)
 	case op.DeleteRecords:
@@ -164,8 +167,12 @@ func (f *facts) learnPoll(o *Operation) {
 			f.lagged[p.Generation] = max(f.lagged[p.Generation], o.Return)
 		}
 	}
+	if a.Code == op.Gone && r.Strategy == op.AtTimestamp {
+		f.stamps[p] = max(f.stamps[p], r.Timestamp)
+	}
 	for i, m := range a.Records {
-		f.taken[at(p, p.Offset+op.Offset(i))] = true
+		q := at(p, p.Offset+op.Offset(i))
+		f.taken[q], f.stamps[q] = m.Payload, m.Timestamp
 		if m.Timestamp != 0 {
 			f.untimed = false
 		}
@@ -174,9 +181,8 @@ func (f *facts) learnPoll(o *Operation) {
 
 func (f *facts) saw(p op.Position) {
 	f.seen[p.Generation] = true
-	if p.Incarnation == 0 {
-		f.bare = true
-	}
+	f.tagged = f.tagged || p.Incarnation != 0
+	f.bare = !f.tagged
 }
 
 func at(p op.Position, o op.Offset) op.Position {
@@ -236,7 +242,7 @@ func resolve(ops []Operation) []Operation {
 		}
 		g, ok := reveals(&ops[i])
 		if by, found := intents[g]; ok && found && !by.many {
-			settle(by.by, op.Reply{Position: op.Position{Incarnation: a.Position.Incarnation, Generation: g}}, ops[i].Return)
+			settle(by.by, op.Reply{Position: op.Position{Incarnation: max(a.Position.Incarnation, ops[i].Request.At.Incarnation), Generation: g}}, ops[i].Return)
 		}
 	}
 	for i := range out { // an operation that is seen before it is called is wrong, but still has an interval
@@ -257,8 +263,8 @@ func reveals(o *Operation) (op.Generation, bool) {
 	switch {
 	case a.Position.Incarnation == 0 && o.Request.Kind != op.StoreBookmark:
 		return 0, false
-	case o.Request.Kind == op.Purge && a.Code == op.OK:
-		return 0, false // names its own intent, whatever is current
+	case o.Request.Kind == op.Purge:
+		return 0, false // ok names its own intent, whatever is current; a mismatch, the instant of the answer
 	case hasBounds(a.Code):
 		return a.Position.Generation, true
 	case a.Code != op.OK && a.Code != op.Gone:

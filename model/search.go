@@ -88,7 +88,7 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 		}
 		e.relevant = nil
 		if len(c.pending) > 0 {
-			e.relevant = p.relevant(c.pending, x.footprint)
+			e.relevant = p.relevantCore(c, x.footprint)
 		}
 		e.explore(c, nil, -1, 0)
 	}

@@ -126,6 +126,22 @@ func (p *Problem) relevant(pending []int32, x footprint) []int32 {
 	return out
 }
 
+// relevantCore selects from the pending operations on the core of c, some of
+// which may matter by way of a pending operation on a bookmark.
+func (p *Problem) relevantCore(c configuration, x footprint) []int32 {
+	all := slices.Clone(c.pending)
+	for _, k := range c.keys {
+		for _, a := range k.alts {
+			all = append(all, a.pending...)
+		}
+	}
+	if len(all) > len(c.pending) {
+		slices.Sort(all)
+		all = slices.Compact(all)
+	}
+	return slices.DeleteFunc(p.relevant(all, x), func(u int32) bool { return !contains(c.pending, u) })
+}
+
 // alike tells whether an older pending operation does all that this one can.
 func (p *Problem) alike(pending []int32, i int) bool {
 	if p.tracked {
@@ -214,17 +230,16 @@ func (p *Problem) effects(s *State, u *unknown, now int64) []*State {
 	return []*State{n}
 }
 
-// appendEffect: its messages were never read, or resolve would have settled
-// it, so it can only fill offsets that nobody is known to hold, and below the
-// highest end that an answer proves. Its timestamp is the lowest possible,
-// unless list-offsets named another.
+// appendEffect: it can only fill offsets that nobody else is known to hold, and
+// below the highest end that an answer proves. Its timestamp is the lowest
+// possible, unless an answer shows it.
 func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 	var c Choice
 	if f := p.facts; !f.bare {
 		base := s.position(s.End())
-		for i := range u.req.Payloads {
+		for i, m := range u.req.Payloads {
 			q := at(base, base.Offset+op.Offset(i))
-			if f.taken[q] {
+			if held, ok := f.taken[q]; ok && held != m {
 				return nil
 			}
 			if ts, ok := f.stamps[q]; ok {
@@ -284,7 +299,7 @@ func (f *facts) reaches(k op.Key, p op.Position, own op.Offset, now int64) bool 
 // mayShowStart tells whether an answer from now on may depend on the start
 // being at p.
 func (f *facts) mayShowStart(p op.Position, now int64) bool {
-	if f.starts[p] >= now || f.lagged[p.Generation] >= now {
+	if f.starts[p] >= now || f.lagged[p.Generation] >= now || f.unlisted >= now {
 		return true
 	}
 	for k := range f.reach {

@@ -17,6 +17,7 @@ type shape struct {
 	unknown   float64 // share of operations whose client gives up
 	sessions  bool
 	keys      uint32
+	dense     bool // more of what is rare, for short histories
 }
 
 // generate runs clients against the model, one request at a time, each at one
@@ -134,7 +135,11 @@ func (g *generator) draw() *op.Request {
 	key := op.Key{Kind: op.ConsumerKind(g.r.IntN(2)), ID: g.r.Uint32N(g.keys)}
 	at := op.Position{Incarnation: 1, Generation: s.Generation(), Offset: op.Offset(g.r.IntN(int(s.End()) + 2))}
 	bare := g.r.IntN(6) == 0
-	switch n := g.r.IntN(100); {
+	n := g.r.IntN(100)
+	if g.dense && g.r.IntN(4) == 0 {
+		n = 70 + g.r.IntN(30)
+	}
+	switch {
 	case n < 34:
 		r := &op.Request{Kind: op.Append}
 		for i := g.r.IntN(3); i >= 0; i-- {

@@ -1,0 +1,170 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/verdict"
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// naive judges as a textbook would: an unknown operation is one that returns
+// at the end of time with any answer, and the model's choices are all tried.
+// It is exponential, and right.
+func naive(sem model.Semantics, ops []model.Operation) verdict.Verdict {
+	var stamps []op.Timestamp
+	for _, o := range ops {
+		if o.Reply == nil {
+			continue
+		}
+		stamps = append(stamps, o.Reply.Timestamp)
+		for _, r := range o.Reply.Records {
+			stamps = append(stamps, r.Timestamp)
+		}
+	}
+	slices.Sort(stamps)
+	stamps = slices.Compact(stamps)
+	type input struct {
+		o   *model.Operation
+		any bool
+	}
+	var all []porcupine.Operation
+	for i := range ops {
+		o := &ops[i]
+		p := porcupine.Operation{ClientId: o.Client, Input: input{o, o.Reply == nil}, Call: o.Call, Return: o.Return}
+		if o.Reply == nil {
+			p.Return = history.Never
+		}
+		all = append(all, p)
+	}
+	m := porcupine.NondeterministicModel{
+		Init: func() []interface{} { return []interface{}{model.Init()} },
+		Step: func(state, in, _ interface{}) []interface{} {
+			s, x := state.(*model.State), in.(input)
+			if !x.any {
+				next, want := sem.Step(s, x.o.Request, model.ChoiceOf(x.o.Request, x.o.Reply))
+				if model.Differs(x.o.Request, &want, x.o.Reply) != "" {
+					return nil
+				}
+				return []interface{}{next}
+			}
+			out := []interface{}{s}
+			choices := []model.Choice{{}}
+			if x.o.Request.Kind == op.Append {
+				for _, ts := range stamps {
+					choices = append(choices, model.Choice{Timestamp: ts})
+				}
+			}
+			for _, c := range choices {
+				next, _ := sem.Step(s, x.o.Request, c)
+				out = append(out, next)
+			}
+			return out
+		},
+		Equal: func(a, b interface{}) bool { return a.(*model.State).Equal(b.(*model.State)) },
+		Hash:  func(s interface{}) uint64 { return s.(*model.State).Hash() },
+	}
+	switch porcupine.CheckOperationsTimeout(m.ToModel(), all, time.Second/2) {
+	case porcupine.Ok:
+		return verdict.Pass
+	case porcupine.Illegal:
+		return verdict.Fail
+	}
+	return verdict.Undecided
+}
+
+// distort changes one answer a little, as a broken system might.
+func distort(r *rand.Rand, events []history.Event) []history.Event {
+	out := slices.Clone(events)
+	var answered []int
+	for i := range out {
+		if out[i].Type == history.OK {
+			answered = append(answered, i)
+		}
+	}
+	if len(answered) == 0 {
+		return out
+	}
+	e := &out[answered[r.IntN(len(answered))]]
+	a := *e.Reply
+	a.Records = slices.Clone(a.Records)
+	step := op.Offset(1 - 2*r.IntN(2))
+	switch r.IntN(8) {
+	case 0:
+		a.Position.Offset += step
+	case 1:
+		a.Position.Generation++
+	case 2:
+		if a.Position.Generation > 0 {
+			a.Position.Generation--
+		}
+	case 3:
+		if n := len(a.Records); n > 0 {
+			a.Records, a.Count = a.Records[:n-1], uint32(n-1)
+		}
+	case 4:
+		a.Found = !a.Found
+		a.Position.Incarnation = 1
+	case 5:
+		a.Start += step
+	case 6:
+		a.End += step
+	case 7:
+		a.Code = []op.Code{op.OK, op.NotFound, op.OffsetOutOfRange, op.InvalidOffset, op.Gone}[r.IntN(5)]
+	}
+	e.Reply = &a
+	return out
+}
+
+// TestAgreesWithNaive compares the two on small histories, as recorded and
+// distorted.
+func TestAgreesWithNaive(t *testing.T) {
+	n := uint64(400)
+	if s := os.Getenv("PURGELAB_SEEDS"); s != "" {
+		n, _ = strconv.ParseUint(s, 10, 64)
+	}
+	count := map[verdict.Verdict]int{}
+	for seed := uint64(1); seed <= n; seed++ {
+		r := rand.New(rand.NewPCG(seed, 7))
+		s := shape{clients: 2 + r.IntN(3), ops: 4 + r.IntN(12), unknown: 0.1 + 0.6*r.Float64(), keys: 1, sessions: r.IntN(4) == 0, dense: true}
+		if r.IntN(5) == 0 {
+			s.semantics.Numbering = model.Continue
+		}
+		rec, _ := generate(seed, s)
+		for kind := 0; kind < 3; kind++ {
+			events := rec.Events()
+			for range kind {
+				events = distort(r, events)
+			}
+			ops, err := history.Pair("generated", events)
+			require.NoError(t, err)
+			want := naive(s.semantics, Operations(ops, 0))
+			got, _, err := Check(context.Background(), ops, Options{Semantics: s.semantics})
+			require.NoError(t, err)
+			if want == verdict.Undecided {
+				continue
+			}
+			count[want]++
+			if want != got.Verdict {
+				for _, o := range ops {
+					fmt.Println(o.Line, o.Process, o.Call, o.Return, o.Outcome, model.Describe(o.Request, o.Reply))
+				}
+			}
+			require.Equal(t, want, got.Verdict, "seed %d, distorted %d times: %s", seed, kind, got.Reason)
+		}
+	}
+	t.Log(count)
+	require.Greater(t, count[verdict.Fail], int(n)/4)
+	require.Greater(t, count[verdict.Pass], int(n)/4)
+}
