@@ -28,7 +28,6 @@ demo: tools ## model-check, torture, judge, validate traces: a verdict table and
 	$(BIN) demo --out $(OUT)/demo
 
 test: tools ## every Go test, the smoke tier of the specification, the trace samples
-	$(GO) vet ./...
 	$(GO) test ./...
 	$(BIN) spec check --tier smoke
 
@@ -50,8 +49,9 @@ linearizability: ## linearizability tests over SEEDS seeds
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
 
-bench: ## speed of the simulator beside bare consensus, and of the storage layers
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## speed and memory of the simulator beside bare consensus; storage layers
+	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run
+	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms ./impl/...
 
 clean: ## remove what was built and found; keeps .tools
 	rm -rf bin $(OUT)

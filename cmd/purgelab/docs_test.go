@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -195,6 +196,19 @@ func workspace(t *testing.T, root string) string {
 		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)))
 	}
 	return dir
+}
+
+// TestArchitectureNamesEveryPackage: a package that the map does not show has
+// nobody's leave to exist.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	doc, err := os.ReadFile("../../ARCHITECTURE.md")
+	require.NoError(t, err)
+	out, err := exec.Command("go", "list", "purgelab/...").Output()
+	require.NoError(t, err)
+	for _, path := range strings.Fields(string(out)) {
+		name := strings.TrimPrefix(path, "purgelab/")
+		require.True(t, strings.Contains(string(doc), "| `"+name+"` |"), "ARCHITECTURE.md: the code map lacks %s", name)
+	}
 }
 
 func TestParseDoc(t *testing.T) {

@@ -30,8 +30,10 @@ func TestScripts(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": cmdExits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROOT", root)
-			for _, name := range []string{"TLA2TOOLS_JAR", "JAVA_HOME", "PATH"} {
-				if v, ok := os.LookupEnv(name); ok && name != "PATH" {
+			// BIN holds the program alone, for scripts in which tools are missing.
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0])
+			for _, name := range []string{"TLA2TOOLS_JAR", "JAVA_HOME"} {
+				if v, ok := os.LookupEnv(name); ok {
 					e.Setenv(name, v)
 				}
 			}

@@ -184,8 +184,13 @@ func printReport(w io.Writer, r traces.Report) error {
 	if r.Reason != "" {
 		fmt.Fprintf(w, "  %s\n", r.Reason)
 	}
-	for _, x := range r.Rejections {
-		if _, err := io.WriteString(w, x.Explain(r.Trace)); err != nil {
+	for i, x := range r.Rejections {
+		// One is enough to read; the others mostly follow from it.
+		text := x.Explain(r.Trace)
+		if i > 0 {
+			text = fmt.Sprintf("  line %d too, %s: %s\n", x.Line, x.Piece, x.Reason)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}
