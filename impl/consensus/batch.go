@@ -84,7 +84,9 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		n.noteOwnTerm(b.Entries)
 	}
 	b.MustSync = b.State != nil || len(b.Entries) > 0
-	b.Early, b.Late = n.split(rd.Messages)
+	if b.Early, b.Late = n.split(rd.Messages); n.silent() {
+		b.Early = nil
+	}
 	if len(rd.CommittedEntries) > 0 {
 		b.Committed = appendEntries(make([]raftlog.Entry, 0, len(rd.CommittedEntries)), rd.CommittedEntries)
 	}

@@ -76,6 +76,8 @@ type Node struct {
 	elapsed int       // ticks since timeout was drawn; stands still in a leader
 	timeout int       // in [election, 2*election)
 
+	abstains bool // see Abstain
+
 	dirty bool // raft may have something for Ready; asking it allocates
 	ready bool // it has, and dirty
 	out   bool // a batch is out and waits for Advance
@@ -102,7 +104,7 @@ func (n *Node) Tick() {
 	}
 	n.elapsed++
 	switch {
-	case n.elapsed >= n.timeout:
+	case n.elapsed >= n.timeout && !n.abstains:
 		n.redraw()
 		_ = n.raw.Campaign() // its error is always nil; what it cannot do it skips silently
 		n.changed()

@@ -68,9 +68,13 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	}
 	req := &c.Request
 	if req.Kind == op.Register {
-		id := r.sessions.register(e.Op)
-		r.settle(c, op.Reply{Session: id})
-		return r.materialize(e.Op, engine.Effect{}, "")
+		// Nothing is remembered or answered before the op is materialized: a disk
+		// that refuses is asked again, and the op must find what it found.
+		if err := r.materialize(e.Op, engine.Effect{}, ""); err != nil {
+			return err
+		}
+		r.settle(c, op.Reply{Session: r.sessions.register(e.Op)})
+		return nil
 	}
 	if req.Kind == op.Purge {
 		return r.applyPurge(e, c)
@@ -78,9 +82,11 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	s := r.sessions.get(req.Session)
 	if req.Session != 0 {
 		if reply, refused := checkSession(s, req); refused {
-			err := r.materialize(e.Op, engine.Effect{}, "")
+			if err := r.materialize(e.Op, engine.Effect{}, ""); err != nil {
+				return err
+			}
 			r.finish(c, reply)
-			return err
+			return nil
 		}
 	}
 
@@ -94,11 +100,11 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	if r.cfg.Defects.Has(defect.StaleAutoCommit) && req.Kind == op.Poll && reply.Code == op.OK && c.Hint > 0 {
 		eff = engine.Effect{Kind: engine.Store, Key: req.Key, Position: position(r.eng.Facts(), c.Hint-1)}
 	}
-	if s != nil {
-		s.Sequence, s.Reply, s.Used = req.Sequence, reply, e.Op
-	}
 	if err := r.materialize(e.Op, eff, ""); err != nil {
 		return err
+	}
+	if s != nil {
+		s.Sequence, s.Reply, s.Used = req.Sequence, reply, e.Op
 	}
 	r.finish(c, reply)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 )
 
@@ -29,12 +30,14 @@ type cluster struct {
 	answers  map[uint64]op.Reply
 	events   []observe.Event
 	inbox    []Message
+	faults   []*faultfs.Set // per disk, nil: none
+	stopped  map[int]error  // replicas that stopped although their disk did not crash
 }
 
 func (c *cluster) Observe(e observe.Event) { c.events = append(c.events, e) }
 
 func newCluster(t testing.TB, n int, d defect.Set) *cluster {
-	c := &cluster{t: t, answers: map[uint64]op.Reply{}}
+	c := &cluster{t: t, answers: map[uint64]op.Reply{}, stopped: map[int]error{}, faults: make([]*faultfs.Set, n)}
 	c.cfg = Config{Cluster: 1, Dir: "p0", HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1000, Sessions: 4,
 		SegmentBytes: 1 << 12, JournalBytes: 1 << 16, Sink: c, Defects: d}
 	for i := range n {
@@ -55,9 +58,13 @@ func (c *cluster) boot(id int) error {
 	cfg := c.cfg
 	c.boots++
 	cfg.ID, cfg.FS, cfg.Rand = id, c.disks[id-1].FS(), rand.New(rand.NewPCG(uint64(id), uint64(c.boots)))
+	if s := c.faults[id-1]; s != nil {
+		cfg.FS = s.Wrap(cfg.FS)
+	}
 	r, err := Open(cfg)
 	if err == nil {
 		c.replicas[id-1] = r
+		delete(c.stopped, id)
 	}
 	return err
 }
@@ -81,6 +88,10 @@ func (c *cluster) step(id int, in Input) (work bool) {
 	out, err := r.Step(in)
 	if errors.Is(err, vfs.ErrCrashed) {
 		c.replicas[id-1] = nil
+		return false
+	}
+	if c.faults[id-1] != nil && err != nil {
+		c.replicas[id-1], c.stopped[id] = nil, err
 		return false
 	}
 	require.NoError(c.t, err)

@@ -145,7 +145,10 @@ func (r *Replica) readStep() error {
 		done := false
 		if rd.index <= r.applied {
 			var err error
-			if done, err = r.advanceRead(rd); err != nil {
+			if done, err = r.advanceRead(rd); err != nil && retryable(err) {
+				done, err = r.unreadable(rd, err), nil
+			}
+			if err != nil {
 				r.reads.active = append(kept, r.reads.active[i:]...)
 				return err
 			}

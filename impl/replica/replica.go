@@ -151,6 +151,14 @@ type Replica struct {
 	since      int // ops materialized since the last checkpoint began
 	reclaim    bool
 	localTurn  bool
+
+	// Ticks to wait after a disk failed: pause before the next op is materialized
+	// or purge step taken, later before a checkpoint or a reclaim goes on.
+	pause, later int
+	// still counts ticks during which something was committed and not
+	// materialized, and Applied stood at stoodAt.
+	still   int
+	stoodAt op.Number
 }
 
 // Report says what a boot found.
@@ -170,12 +178,12 @@ func Open(cfg Config) (*Replica, error) {
 	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: 1}
 	var err error
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
 	if r.eng, r.rep.Engine, err = engine.Open(engine.Options{
 		FS: cfg.FS, Dir: cfg.Dir, Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
 	}); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
 	f := r.eng.Facts()
 	if f.Front > r.jr.Last() {
@@ -196,7 +204,7 @@ func Open(cfg Config) (*Replica, error) {
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
 	r.reclaim = true
 	marker, boundary := "none", f.Boundary
@@ -236,7 +244,7 @@ func (l bootLog) State() raftlog.State {
 func (r *Replica) Step(in Input) (out Output, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			out, err = Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, r.node.Recovered(v))
+			out, err = Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(r.node.Recovered(v)))
 		}
 	}()
 	r.now = in.Now
@@ -258,7 +266,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		err = r.work()
 	}
 	if err != nil {
-		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, err)
+		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(err))
 	}
 	r.followRole()
 	r.reconcile()
@@ -270,6 +278,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 func (r *Replica) Report() Report { return r.rep }
 
 func (r *Replica) tick() {
+	r.watchProgress()
 	r.node.Tick()
 	r.retryReads()
 }

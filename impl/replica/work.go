@@ -40,8 +40,12 @@ func (r *Replica) hasWork() bool {
 		len(r.reads.fresh) > 0 && (r.readyToLead() || r.cfg.Defects.Has(defect.StaleRead))
 }
 
-func (r *Replica) hasLocalWork() bool {
-	return r.purge != nil || r.checkpoint != nil || r.applied < r.committed || r.reclaim || r.since >= r.cfg.CheckpointOps
+func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() }
+
+func (r *Replica) canApply() bool { return r.pause == 0 && (r.purge != nil || r.applied < r.committed) }
+
+func (r *Replica) canTidy() bool {
+	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.since >= r.cfg.CheckpointOps)
 }
 
 // consensusStage takes a batch from raft to Advance in two stages: write and
@@ -83,13 +87,15 @@ func (r *Replica) consensusStage() error {
 }
 
 // localStep takes one step of materializing. Whatever is begun is finished
-// first: a checkpoint before a purge, a purge before the ops after it.
+// first: a checkpoint before a purge, a purge before the ops after it. A
+// checkpoint that waits after a failure is given up for a purge. What the disk
+// refuses is tried again after a pause; see trouble.go.
 func (r *Replica) localStep() error {
 	switch {
-	case r.checkpoint != nil:
+	case r.checkpoint != nil && r.later == 0:
 		done, did, err := r.checkpoint.Step()
 		if err != nil {
-			return err
+			return r.again(&r.later, err)
 		}
 		r.out.Synced = true
 		if done {
@@ -97,20 +103,23 @@ func (r *Replica) localStep() error {
 			r.emit(observe.Event{Action: did})
 		}
 		// Ops may be materialized between the steps of a checkpoint.
-		if r.purge == nil {
-			return r.applySome()
+		if r.purge == nil && r.canApply() {
+			return r.again(&r.pause, r.applySome())
 		}
 		return nil
 
-	case r.purge != nil:
+	case r.purge != nil && r.canApply():
 		if r.purge.deferred && r.purge.task == nil && r.applied < r.committed {
-			return r.applySome()
+			return r.again(&r.pause, r.applySome())
 		}
+		r.checkpoint = nil
 		r.out.Synced = true
-		return r.purgeStep()
+		return r.again(&r.pause, r.purgeStep())
 
-	case r.applied < r.committed:
-		return r.applySome()
+	case r.canApply():
+		return r.again(&r.pause, r.applySome())
+
+	case r.later > 0:
 
 	case r.since >= r.cfg.CheckpointOps:
 		r.since = 0
@@ -120,7 +129,7 @@ func (r *Replica) localStep() error {
 	case r.reclaim:
 		more, folder, err := r.eng.Reclaim()
 		if err != nil {
-			return err
+			return r.again(&r.later, err)
 		}
 		if r.reclaim = more; folder {
 			r.emit(observe.Event{Action: "Reclaim", Generation: r.eng.Reclaimed()})
@@ -133,7 +142,7 @@ func (r *Replica) request(q Request) {
 	switch {
 	case !r.leading:
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
-	case !r.serving:
+	case !r.serving || r.stuck():
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
 	case !validRequest(q.Op):
 		reply := op.Reply{Code: op.BadRequest}

@@ -40,7 +40,6 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 	"sort"
 
@@ -57,7 +56,7 @@ const (
 )
 
 // ErrFailed means that a step failed in a way that leaves the file unknown.
-var ErrFailed = errors.New("segment: stopped after a failed step")
+var ErrFailed = fmt.Errorf("segment: stopped after a failed step: %w", vfs.ErrUnsure)
 
 // Options of Open.
 type Options struct {
@@ -235,9 +234,8 @@ func (l *Log) SyncNext(from, end op.Offset) (next op.Offset, done bool, err erro
 	for _, f := range l.files {
 		if f.dirty && f.base >= from && f.base < end {
 			if err := f.h.Sync("segment.sync"); err != nil {
-				err = fmt.Errorf("segment: sync %s: %w", f.name, err)
-				l.failed = fmt.Errorf("%w: %w", ErrFailed, err)
-				return from, false, err
+				l.failed = fmt.Errorf("%w: sync %s: %w", ErrFailed, f.name, err)
+				return from, false, l.failed
 			}
 			f.dirty = false
 			return f.base + 1, false, nil

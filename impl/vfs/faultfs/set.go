@@ -22,9 +22,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("faultfs: %s %s (%s): %v by %s", e.Op, e.Path, e.Label, ErrInjected, e.Rule)
 }
 
-// Is makes it ErrInjected, and vfs.ErrNoSpace if that is what it says.
+// Is makes it ErrInjected, a failure of the disk, and vfs.ErrNoSpace if that is
+// what it says.
 func (e *Error) Is(target error) bool {
-	return target == ErrInjected || target == vfs.ErrNoSpace && e.Rule.Action == NoSpace
+	return target == ErrInjected || target == vfs.ErrFailed || target == vfs.ErrNoSpace && e.Rule.Action == NoSpace
 }
 
 // Set is rules with what they have counted. It outlives the file systems that it
