@@ -284,7 +284,7 @@ func (e *expansion) couldWait(before *configuration, last int32, next configurat
 // commute tells whether u before last leads from a state to s too, or to one
 // that differs in the order of messages that nobody ever read.
 func (e *expansion) commute(before *State, u, last int32, s *State) bool {
-	if e.p.unknowns[u].unread && e.p.unknowns[last].unread {
+	if e.p.unknowns[u].unread && e.p.unknowns[last].unread && !e.p.facts.stamped(before, s.End()) {
 		return true
 	}
 	for _, a := range e.p.effects(before, &e.p.unknowns[u], e.now()) {

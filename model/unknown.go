@@ -257,6 +257,17 @@ func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 	return []*State{n}
 }
 
+// stamped tells whether an answer shows the timestamp of an offset from the end
+// of s up to another end.
+func (f *facts) stamped(s *State, end op.Offset) bool {
+	for o := s.End(); o < end; o++ {
+		if _, ok := f.stamps[s.position(o)]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // purgeEffects: a purge without an intent took some generation, either one
 // that an answer names or one that none does; all of the latter are alike.
 func (p *Problem) purgeEffects(s *State, u *unknown) []*State {

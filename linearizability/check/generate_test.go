@@ -18,21 +18,28 @@ type shape struct {
 	sessions  bool
 	keys      uint32
 	dense     bool // more of what is rare, for short histories
+	bug       bug  // what goes wrong, once, half way
 }
 
 // generate runs clients against the model, one request at a time, each at one
 // instant between its call and its return. What it records is linearizable by
 // construction. It returns the recorder and the state at the end.
 func generate(seed uint64, s shape) (*history.Recorder, *model.State) {
+	rec, end, _ := generateWith(seed, s)
+	return rec, end
+}
+
+// generateWith also tells whether the bug had an occasion.
+func generateWith(seed uint64, s shape) (*history.Recorder, *model.State, bool) {
 	g := &generator{shape: s, r: rand.New(rand.NewPCG(seed, 1)), state: model.Init(), rec: &history.Recorder{}}
 	g.clients = make([]client, s.clients)
-	for invoked := 0; invoked < s.ops || g.busy(); g.now++ {
+	for ; g.invoked < s.ops || g.busy(); g.now++ {
 		c := g.r.IntN(len(g.clients))
 		switch x := &g.clients[c]; {
-		case x.req == nil && invoked < s.ops:
+		case x.req == nil && g.invoked < s.ops:
 			x.req = g.request(x)
 			g.rec.Invoke(c, g.now, x.req)
-			invoked++
+			g.invoked++
 		case x.req == nil:
 		case x.reply == nil:
 			if g.r.Float64() < s.unknown/2 {
@@ -70,7 +77,24 @@ func generate(seed uint64, s shape) (*history.Recorder, *model.State) {
 			g.late = append(g.late[:i], g.late[i+1:]...)
 		}
 	}
-	return g.rec, g.state
+	g.readAll()
+	return g.rec, g.state, g.fired
+}
+
+// readAll ends a history with reads that show everything.
+func (g *generator) readAll() {
+	all := []*op.Request{
+		{Kind: op.Poll, Strategy: op.First, Max: 1 << 20},
+		{Kind: op.ListOffsets, Which: op.EarliestOffset},
+		{Kind: op.ListOffsets, Which: op.LatestOffset},
+	}
+	for id := range g.keys {
+		all = append(all, &op.Request{Kind: op.GetBookmark, Key: op.Key{Kind: op.Consumer, ID: id}}, &op.Request{Kind: op.GetBookmark, Key: op.Key{Kind: op.Group, ID: id}})
+	}
+	for _, r := range all {
+		g.rec.Invoke(0, g.now, r)
+		g.rec.Answer(0, g.now, g.execute(r))
+	}
 }
 
 type generator struct {
@@ -83,6 +107,10 @@ type generator struct {
 	now     int64
 	payload int
 	intent  op.Generation
+	invoked int
+	old     *model.State // the state before the latest purge
+	twin    *model.State // the state without a delete-records; see movedBackStart
+	fired   bool
 }
 
 type client struct {
@@ -113,8 +141,17 @@ func (g *generator) giveUp(c int) { g.rec.Unknown(c, g.now, 0, "no answer") }
 func (g *generator) forget(x *client) { *x = client{} }
 
 func (g *generator) execute(r *op.Request) *op.Reply {
-	next, reply := g.semantics.Step(g.state, r, model.Choice{Timestamp: op.Timestamp(g.now / 3)})
+	c := model.Choice{Timestamp: op.Timestamp(g.now / 3)}
+	before := g.state
+	next, reply := g.semantics.Step(g.state, r, c)
 	g.state = next
+	if before.Generation() != next.Generation() {
+		g.old = before
+	}
+	if g.twin != nil {
+		g.twin, _ = g.semantics.Step(g.twin, r, c)
+	}
+	g.goWrong(r, before, reply)
 	return &reply
 }
 
@@ -139,6 +176,9 @@ func (g *generator) draw() *op.Request {
 	if g.dense && g.r.IntN(4) == 0 {
 		n = 70 + g.r.IntN(30)
 	}
+	if g.fired { // nothing that hides what went wrong
+		n = []int{0, 40, 75, 85}[g.r.IntN(4)]
+	}
 	switch {
 	case n < 34:
 		r := &op.Request{Kind: op.Append}
@@ -149,7 +189,7 @@ func (g *generator) draw() *op.Request {
 		return r
 	case n < 60:
 		return &op.Request{Kind: op.Poll, Key: key, Strategy: op.Strategy(g.r.IntN(5)) * op.Strategy(g.r.IntN(2)), At: at, Bare: bare,
-			Max: 1 + g.r.Uint32N(5), AutoCommit: g.r.IntN(2) == 0, Reset: op.Reset(g.r.IntN(5) / 2), Timestamp: op.Timestamp(g.r.Int64N(g.now/3 + 1))}
+			Max: 1 + g.r.Uint32N(5), AutoCommit: g.r.IntN(2) == 0 && !g.fired, Reset: op.Reset(g.r.IntN(5) / 2), Timestamp: op.Timestamp(g.r.Int64N(g.now/3 + 1))}
 	case n < 70:
 		return &op.Request{Kind: op.StoreBookmark, Key: key, At: at, Bare: bare}
 	case n < 74:
