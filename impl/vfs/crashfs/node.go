@@ -94,7 +94,15 @@ func (n *node) resize(size int64) {
 		clear(n.data[prev:])
 		return
 	}
-	n.data = append(n.data, make([]byte, size-prev)...)
+	// Twice, and half as much again once that is a lot: a file that grows by
+	// appends is copied about twice, and takes at most twice its bytes.
+	room := 2 * int64(cap(n.data))
+	if room > 512<<10 {
+		room = room / 4 * 3
+	}
+	grown := make([]byte, size, max(size, room))
+	copy(grown, n.data)
+	n.data = grown
 }
 
 // sync makes what the cache shows stable.
