@@ -78,11 +78,39 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 	for i := range ops {
 		if ops[i].Reply == nil {
 			p.addUnknown(&ops[i], read)
-		} else {
-			p.addAnswered(&ops[i], removals)
+			continue
 		}
+		if settledApart(ops, i) {
+			first := ops[i]
+			first.Reply = nil
+			p.addUnknown(&first, read)
+			p.addAnswered(&ops[i], removals).bounded = false
+			continue
+		}
+		p.addAnswered(&ops[i], removals)
 	}
 	return p
+}
+
+// settledApart tells whether a purge may have been settled at one instant of its
+// call and answered at another, in a way that somebody saw. The reconciler may
+// have found its expectation wrong, which settles lower intents as mismatched
+// too; then a higher purge came, and the caller, who asks only now, is told ok,
+// since every intent at or below the generation is. Such a purge is two
+// operations: one of unknown outcome, and the answer.
+func settledApart(ops []Operation, i int) bool {
+	o := &ops[i]
+	if o.Request.Kind != op.Purge || o.Request.Expected == nil || o.Request.Intent == 0 || o.Reply.Code != op.OK {
+		return false
+	}
+	for j := range ops {
+		low := &ops[j]
+		if low.Request.Kind == op.Purge && low.Reply != nil && low.Reply.Code == op.Mismatch && low.Request.Intent < o.Request.Intent &&
+			low.Call < o.Return && o.Call < low.Return {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
@@ -99,7 +127,7 @@ func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 	p.unknowns = append(p.unknowns, u)
 }
 
-func (p *Problem) addAnswered(o *Operation, removals removals) {
+func (p *Problem) addAnswered(o *Operation, removals removals) *item {
 	r, a := o.Request, o.Reply
 	x := &item{unknown: -1, footprint: footprintOf(p.sem, r), choice: ChoiceOf(r, a)}
 	if hasBounds(a.Code) {
@@ -111,6 +139,7 @@ func (p *Problem) addAnswered(o *Operation, removals removals) {
 		x.wrong = "gone, but no purge and no delete-records can have removed the range"
 	}
 	p.add(o, x, o.Return)
+	return x
 }
 
 func (p *Problem) add(o *Operation, x *item, end int64) {
