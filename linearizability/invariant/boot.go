@@ -38,8 +38,11 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	if f.Generation > 0 {
 		// The completion may have become durable at a crash that hid it.
 		r.gen = max(r.gen, f.Generation)
-		if b := p.boundary(f.Generation); b == 0 && p.fact(f.Boundary).asked.kind != "purge" {
-			c.report(p, id, "GenerationMonotone", "boots in generation %d, which is not committed", f.Generation)
+		if p.boundary(f.Generation) == 0 {
+			if asked := p.fact(f.Boundary).asked; asked.kind != "purge" || asked.gen != f.Generation {
+				c.report(p, id, "GenerationMonotone", "boots in generation %d, which is not committed", f.Generation)
+			}
+			c.note(p, f.Boundary, effect{kind: "purge", gen: f.Generation})
 		}
 		if f.Applied < f.Boundary {
 			c.report(p, id, "BoundaryScope", "boots with op %d applied in generation %d, whose boundary is op %d", f.Applied, f.Generation, f.Boundary)

@@ -129,6 +129,9 @@ func (c *Checker) note(p *part, n op.Number, did effect) {
 		}
 		p.keys[k] = append(p.keys[k], mark{op: n, present: did.kind == "store", offset: did.offset})
 	case "purge":
+		if p.boundary(did.gen) != 0 {
+			return // known from a boot: the crash hid the completion
+		}
 		p.purges = append(p.purges, purge{did.gen, n})
 	}
 }
