@@ -13,7 +13,8 @@ import (
 //	FILE:112: no action of Ordered explains this event
 //	  event    {"t":160,"replica":1,…}
 //	  reason   base offset 4: the end is 3
-//	  state    up=serve front=12 marker=complete(g 2, op 9) …
+//	  state    up      serve
+//	           now     applied=11 gen=2 start=0 end=3 …
 //	  enabled  Checkpoint, Materialize, PowerLoss, ProcessCrash
 //	  piece    partition 0, replica 1: 45 steps explained before it
 func (r Rejection) Explain(file string) string {
@@ -51,7 +52,22 @@ func fieldText(v tlc.Value) string {
 	}
 	var parts []string
 	for i, k := range v.Keys {
-		parts = append(parts, k.Text+"="+strings.Trim(v.Items[i].String(), `"`))
+		text := strings.Trim(v.Items[i].String(), `"`)
+		if k.Text == "bm" {
+			text = bookmarksText(v.Items[i])
+		}
+		parts = append(parts, k.Text+"="+text)
 	}
 	return strings.Join(parts, " ")
+}
+
+// bookmarksText prints the bookmarks that are set: {consumer-1:4 group-2:0}.
+func bookmarksText(v tlc.Value) string {
+	var parts []string
+	for i, k := range v.Keys {
+		if o, ok := v.Items[i].Field("o"); ok && o.Text != "-1" {
+			parts = append(parts, strings.Trim(k.Text, `"`)+":"+o.Text)
+		}
+	}
+	return "{" + strings.Join(parts, " ") + "}"
 }

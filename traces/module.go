@@ -23,15 +23,16 @@ func writeModule(w io.Writer, level Level, batch []*job) error {
 	fmt.Fprintf(&b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers\nTraceFirst == %d\n", dataModule, rootModule[level], firstOp)
 	fmt.Fprintf(&b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
 	fmt.Fprintf(&b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
-	sequences(&b, "Pieces", batch, func(j *job) []string {
+	sequences(&b, "TracePieces", batch, func(j *job) []string {
 		var out []string
 		for _, s := range j.steps {
 			out = append(out, record(level, s))
 		}
 		return out
 	})
+	fmt.Fprintf(&b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
 	if level == Group {
-		sequences(&b, "Logs", batch, func(j *job) []string { return j.log })
+		sequences(&b, "TraceLogs", batch, func(j *job) []string { return j.log })
 	}
 	b.WriteString("====\n")
 	_, err := io.WriteString(w, b.String())
@@ -48,6 +49,15 @@ func sequences(b *strings.Builder, name string, batch []*job, of func(*job) []st
 		b.WriteString("<<\n" + strings.Join(of(j), ",\n") + "\n>>")
 	}
 	b.WriteString("\n>>\n")
+}
+
+// reachedOf is, per job, the step from which on states are told.
+func reachedOf(batch []*job) []string {
+	out := make([]string, len(batch))
+	for i, j := range batch {
+		out[i] = fmt.Sprint(j.reached)
+	}
+	return out
 }
 
 func replicasOf(batch []*job) int {
@@ -98,7 +108,7 @@ var recordFields = map[Level]map[observe.Action]string{
 		Serve:          "g ap st en",
 	},
 	Group: {
-		Commit:         "op t k key o n g",
+		Commit:         "r op t k key o n g",
 		BecomeLeader:   "r t",
 		Materialize:    "r op k key o n ap st en g",
 		PurgeComplete:  "r op g ap st en",

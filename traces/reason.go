@@ -135,6 +135,20 @@ func effectReason(s step, f facts) string {
 	return ""
 }
 
+// answerReason: a read that does not fit the replica that answered it.
+func answerReason(s step, f facts) string {
+	start, end := f.number("now", "start"), f.number("now", "end")
+	if int64(s.Applied) == f.number("now", "applied") && int64(s.Start) == start && int64(s.End) == end {
+		switch s.Kind {
+		case "poll":
+			return fmt.Sprintf("%d records from offset %d answered: the start is %d and the end %d", s.Count, s.Offset, start, end)
+		case "get-bookmark":
+			return fmt.Sprintf("bookmark of %s answered as %d, the replica holds %d (-1: none)", s.Key, s.Offset, bookmark(s, f))
+		}
+	}
+	return stateReason(s, f)
+}
+
 // bookmark is the offset that the specification holds for the step's key.
 func bookmark(s step, f facts) int64 {
 	now, _ := f.state.Field("now")
@@ -169,10 +183,16 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
 	case s.Action == Boot && up:
 		return "the replica is running already"
+	case s.Action == Boot && int64(s.Applied) < f.number("now", "boundary"):
+		return fmt.Sprintf("boots at op %d: its era began with op %d", s.Applied, f.number("now", "boundary"))
+	case s.Action == Boot && int64(s.Applied) >= next:
+		return fmt.Sprintf("boots at op %d: it had applied %d", s.Applied, next-1)
 	case s.Action == Boot:
 		return stateReason(s, f)
 	case !up:
 		return "the replica is down"
+	case s.Action == Answer:
+		return answerReason(s, f)
 	case s.Action == BecomeLeader:
 		return fmt.Sprintf("term %d has a leader already", s.Term)
 	case s.Op == 0:

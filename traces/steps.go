@@ -102,7 +102,7 @@ func (b *localBuilder) boot(l Line) {
 		return
 	}
 	switch {
-	case l.Kind == "begun" && (b.marker.Kind != "begun" || b.marker.Op != l.Op):
+	case l.Kind == "begun" && l.Op == b.now.Applied+1 && (b.marker.Kind != "begun" || b.marker.Op != l.Op):
 		b.unseen(observe.Event{Action: PurgeBegin, Op: l.Op, Generation: b.commits[l.Op].Generation})
 	case l.Kind == "complete" && b.marker.Kind == "begun" && b.marker.Op == l.Op:
 		b.unseen(observe.Event{Action: PurgeComplete, Op: l.Op, Generation: l.Generation, Applied: l.Op})

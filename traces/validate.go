@@ -62,13 +62,14 @@ type Rejection struct {
 
 // job is a piece on its way through TLC.
 type job struct {
-	trace  int
-	piece  Piece
-	steps  []step
-	log    []string // of a group piece: the committed ops, as TLA+
-	done   bool
-	reason string // why undecided
-	reject *Rejection
+	trace   int
+	piece   Piece
+	steps   []step
+	log     []string // of a group piece: the committed ops, as TLA+
+	done    bool
+	reached int    // the last step that is known to be explained
+	reason  string // why undecided
+	reject  *Rejection
 }
 
 // Validate judges traces. An error means that nothing could be judged at all;
@@ -113,7 +114,10 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 
 // conclude turns what the pieces said into the verdict of the trace.
 func (r *Report) conclude() {
-	slices.SortStableFunc(r.Rejections, func(a, b Rejection) int { return cmp.Compare(a.Line, b.Line) })
+	// On the same line the local level says more.
+	slices.SortStableFunc(r.Rejections, func(a, b Rejection) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), -cmp.Compare(a.Piece.Level, b.Piece.Level))
+	})
 	switch {
 	case len(r.Rejections) > 0:
 		r.Verdict, r.Reason = tlc.Fail, ""
@@ -204,68 +208,85 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 		return err
 	}
 	for _, p := range printed {
-		if i := doneIndex(p); i >= 1 && i <= len(batch) {
-			batch[i-1].done = true
+		word, j, cursor := readPrinted(batch, p)
+		switch word {
+		case "DONE":
+			j.done = true
+		case "STEP":
+			j.reached = max(j.reached, cursor)
 		}
 	}
+	var rejected []*job
 	for _, j := range batch {
 		if !j.done {
-			if err := v.explain(ctx, j); err != nil {
-				return err
-			}
+			j.reject = &Rejection{Piece: j.piece, Reason: "no behaviour explains it, and TLC could not say where it stops"}
+			j.stopsAt(max(j.reached, 1))
+			rejected = append(rejected, j)
 		}
 	}
-	return nil
-}
-
-// doneIndex reads <<"DONE", i>>.
-func doneIndex(v tlc.Value) int {
-	if v.Shape != tlc.Tuple || len(v.Items) != 2 || v.Items[0].Text != `"DONE"` {
-		return 0
+	if len(rejected) == 0 {
+		return nil
 	}
-	var i int
-	fmt.Sscan(v.Items[1].Text, &i)
-	return i
+	return v.explain(ctx, rejected)
 }
 
-// explain runs a rejected piece alone and finds the furthest state: the event
-// after it is the first one that nothing explains.
-func (v *validator) explain(ctx context.Context, j *job) error {
-	res, err := v.tlc(ctx, []*job{j}, "Told")
+// readPrinted reads <<"DONE", piece>>, <<"STEP", piece, cursor>> and
+// <<"AT", piece, cursor, state, enabled>>.
+func readPrinted(batch []*job, v tlc.Value) (word string, j *job, cursor int) {
+	if v.Shape != tlc.Tuple || len(v.Items) < 2 {
+		return "", nil, 0
+	}
+	var piece int
+	fmt.Sscan(v.Items[1].Text, &piece)
+	if piece < 1 || piece > len(batch) {
+		return "", nil, 0
+	}
+	if len(v.Items) > 2 {
+		fmt.Sscan(v.Items[2].Text, &cursor)
+	}
+	return strings.Trim(v.Items[0].Text, `"`), batch[piece-1], cursor
+}
+
+// stopsAt notes the step, counted from 1, that nothing explains.
+func (j *job) stopsAt(cursor int) {
+	cursor = min(cursor, len(j.steps))
+	s := j.steps[cursor-1]
+	j.reject.Line, j.reject.Event, j.reject.Unseen, j.reject.Matched = s.Number, s.Event, s.Unseen, cursor-1
+}
+
+// explain runs rejected pieces again and finds the furthest state of each: the
+// event after it is the first one that nothing explains. They stay rejected if
+// that goes wrong.
+func (v *validator) explain(ctx context.Context, rejected []*job) error {
+	res, err := v.tlc(ctx, rejected, "Told")
 	if err != nil {
 		return err
 	}
 	if res.Verdict != tlc.Pass {
-		j.reason = "rejected, but TLC could not say where: " + cmp.Or(res.Reason, res.Property)
+		for _, j := range rejected {
+			j.reject.Reason += ": " + res.Reason
+		}
 		return nil
 	}
 	printed, err := printedValues(res.Output)
 	if err != nil {
 		return err
 	}
-	furthest := 0
-	var at tlc.Value
+	furthest := map[*job]int{}
 	for _, p := range printed {
-		var cursor int
-		if p.Shape == tlc.Tuple && len(p.Items) == 4 && p.Items[0].Text == `"AT"` {
-			fmt.Sscan(p.Items[1].Text, &cursor)
+		word, j, cursor := readPrinted(rejected, p)
+		if word != "AT" || len(p.Items) != 5 || cursor <= furthest[j] || cursor > len(j.steps) {
+			continue
 		}
-		if cursor > furthest {
-			furthest, at = cursor, p
+		furthest[j] = cursor
+		j.stopsAt(cursor)
+		j.reject.State, j.reject.Enabled = p.Items[3].Sorted(), nil
+		for _, a := range p.Items[4].Items {
+			j.reject.Enabled = append(j.reject.Enabled, strings.Trim(a.Text, `"`))
 		}
+		slices.Sort(j.reject.Enabled)
+		j.reject.Reason = reason(j.piece.Level, j.steps[cursor-1], j.reject.State)
 	}
-	if furthest < 1 || furthest > len(j.steps) {
-		j.reason = fmt.Sprintf("rejected, but TLC stopped at step %d of %d", furthest, len(j.steps))
-		return nil
-	}
-	s := j.steps[furthest-1]
-	r := &Rejection{Piece: j.piece, Line: s.Number, Event: s.Event, Unseen: s.Unseen, Matched: furthest - 1, State: at.Items[2]}
-	for _, a := range at.Items[3].Items {
-		r.Enabled = append(r.Enabled, strings.Trim(a.Text, `"`))
-	}
-	slices.Sort(r.Enabled)
-	r.Reason = reason(j.piece.Level, s, r.State)
-	j.reject = r
 	return nil
 }
 

@@ -18,12 +18,12 @@ VARIABLES piece, cursor
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
 
-Events == Pieces[piece]
+Events == TracePieces[piece]
 E      == Events[cursor]
 
 TraceInit ==
     /\ Init
-    /\ piece \in DOMAIN Pieces
+    /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
 
 Takes(a) ==
@@ -109,7 +109,7 @@ TakeProcessCrash ==
 TakePowerLoss ==
     /\ Takes("PowerLoss")
     /\ LET f == disk.dirs[OpenedAtBoot(disk)]
-       IN PowerLoss(disk.stable, f.segsSynced, f.bmsSynced, {})
+       IN PowerLossLeaving(disk.stable, f.segsSynced, f.bmsSynced, {})
 
 TakeBoot ==
     /\ Takes("Boot")
@@ -139,8 +139,10 @@ TraceNext ==
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
 
 -----------------------------------------------------------------------------
-(* Printed when a sequence is accepted. *)
-Consumed == cursor <= Len(Events) \/ PrintT(<<"DONE", piece>>)
+(* Prints when a sequence is accepted, and how far others have come.           *)
+Consumed ==
+    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* What could happen in this state, whatever the trace says next. *)
 Enabled ==
@@ -156,10 +158,11 @@ Enabled ==
             \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
             \cup If(ENABLED Serve, "Serve")
 
-(* Printed for every state when a rejected sequence is run again, alone: the   *)
-(* last one printed is where no action explains the next event.               *)
+(* Prints states from a given step on when rejected sequences are run again;    *)
+(* after the last one no action explains the next event.                       *)
 Told ==
-    PrintT(<<"AT", cursor,
+    cursor < TraceFrom[piece] \/
+    PrintT(<<"AT", piece, cursor,
              [up |-> up, now |-> mem, disk |-> Facts(disk), marker |-> disk.marker, front |-> Front(disk),
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
              Enabled>>)

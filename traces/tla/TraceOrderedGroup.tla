@@ -20,15 +20,15 @@ TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
 TraceOpen == <<>>
 
-Events == Pieces[piece]
+Events == TracePieces[piece]
 E      == Events[cursor]
 
 TraceInit ==
-    /\ piece \in DOMAIN Pieces
+    /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
     /\ term = 0
     /\ led = {}
-    /\ log = Logs[piece]
+    /\ log = TraceLogs[piece]
     /\ commit = TraceFirst
     /\ intent = 0
     /\ rep = [r \in Replicas |-> [EraStart(TraceFirst, 0, <<>>) EXCEPT !.settled = 0, !.up = FALSE]]
@@ -148,8 +148,10 @@ TraceNext ==
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace>>
 
 -----------------------------------------------------------------------------
-(* Printed when a sequence is accepted. *)
-Consumed == cursor <= Len(Events) \/ PrintT(<<"DONE", piece>>)
+(* Prints when a sequence is accepted, and how far others have come.           *)
+Consumed ==
+    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The replica that the event under the cursor is about. *)
 Who == IF cursor <= Len(Events) THEN E.r ELSE 1
@@ -165,9 +167,11 @@ Enabled ==
                  \cup If(Op(n).k = "purge" /\ ENABLED PurgeComplete(Who, n, Op(n).g), "PurgeComplete")
                  \cup If(Op(n).k = "purge" /\ ENABLED PurgeDuplicate(Who, n, Op(n).g), "PurgeDuplicate")
 
-(* Printed for every state when a rejected sequence is run again, alone. *)
+(* Prints states from a given step on when rejected sequences are run again;    *)
+(* after the last one no action explains the next event.                       *)
 Told ==
-    PrintT(<<"AT", cursor,
+    cursor < TraceFrom[piece] \/
+    PrintT(<<"AT", piece, cursor,
              [up |-> rep[Who].up, commit |-> commit, term |-> term, led |-> led,
               now |-> [f \in DOMAIN rep[Who] \ {"segs", "seen", "up"} |-> rep[Who][f]],
               next |-> Op(rep[Who].applied + 1),

@@ -2,6 +2,8 @@ package tlc
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -36,6 +38,28 @@ func (v Value) Field(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// Sorted orders the fields of every record in the value by name: TLC prints
+// them in an order that changes from run to run.
+func (v Value) Sorted() Value {
+	out := Value{Shape: v.Shape, Text: v.Text, Keys: slices.Clone(v.Keys)}
+	for _, it := range v.Items {
+		out.Items = append(out.Items, it.Sorted())
+	}
+	if v.Shape == Record {
+		sort.Sort(byField(out))
+	}
+	return out
+}
+
+type byField Value
+
+func (f byField) Len() int           { return len(f.Keys) }
+func (f byField) Less(i, j int) bool { return f.Keys[i].Text < f.Keys[j].Text }
+func (f byField) Swap(i, j int) {
+	f.Keys[i], f.Keys[j] = f.Keys[j], f.Keys[i]
+	f.Items[i], f.Items[j] = f.Items[j], f.Items[i]
 }
 
 // MarshalText puts the value into JSON as TLC prints it.

@@ -27,6 +27,13 @@ func TestValuesOverSeveralLines(t *testing.T) {
 	require.Equal(t, Function, b.Shape)
 }
 
+func TestSortedOrdersFields(t *testing.T) {
+	v, err := ParseValue(`<<[b |-> 1, a |-> [d |-> {2, 1}, c |-> 0]]>>`)
+	require.NoError(t, err)
+	require.Equal(t, `<<[a |-> [c |-> 0, d |-> {2, 1}], b |-> 1]>>`, v.Sorted().String())
+	require.Equal(t, `<<[b |-> 1, a |-> [d |-> {2, 1}, c |-> 0]]>>`, v.String(), "the value itself stays as it was")
+}
+
 func TestMalformedValues(t *testing.T) {
 	for s, want := range map[string]string{
 		"<<1, 2":    `TLA+ value: at character 7: want "," or ">>", have ""`,
