@@ -55,7 +55,7 @@ var Rules = []Rule{
 	{Action: Serve, Levels: []Level{Local},
 		Spec: "Ordered!Serve", Code: "impl/replica: checkServing"},
 	{Action: BecomeLeader, Needs: []string{"term"}, Levels: []Level{Group},
-		Spec: "OrderedGroup!LeaderChange", Code: "impl/replica: followRole"},
+		Spec: "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},
 	{Action: Answer, Needs: []string{"kind"}, May: []string{"key", "offset", "count"}, Levels: []Level{Group},
 		Spec: "OrderedGroup!Answer", Code: "impl/replica: served"},
 }
