@@ -40,6 +40,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -248,8 +249,8 @@ func (l *Log) SyncNext(from, end op.Offset) (next op.Offset, done bool, err erro
 // false when there is none. The last file stays.
 func (l *Log) Reclaim(start op.Offset) (bool, error) {
 	if len(l.below) > 0 {
-		if err := l.o.FS.Remove("segment.reclaim", l.below[0]); err != nil {
-			return false, fmt.Errorf("segment: reclaim: %w", err)
+		if err := l.remove(l.below[0]); err != nil {
+			return false, err
 		}
 		l.below = l.below[1:]
 		return true, nil
@@ -257,12 +258,21 @@ func (l *Log) Reclaim(start op.Offset) (bool, error) {
 	if len(l.files) < 2 || l.files[0].end > start {
 		return false, nil
 	}
-	if err := l.o.FS.Remove("segment.reclaim", l.files[0].name); err != nil {
-		return false, fmt.Errorf("segment: reclaim: %w", err)
+	if err := l.remove(l.files[0].name); err != nil {
+		return false, err
 	}
 	l.files[0].h.Close()
 	l.files = append([]*file(nil), l.files[1:]...)
 	return true, nil
+}
+
+// remove unlinks a file. One that is gone is fine: an unlink that failed before
+// may have had its effect.
+func (l *Log) remove(name string) error {
+	if err := l.o.FS.Remove("segment.reclaim", name); err != nil && !errors.Is(err, vfs.ErrNotExist) {
+		return fmt.Errorf("segment: reclaim: %w", err)
+	}
+	return nil
 }
 
 // Reclaimable tells whether Reclaim would remove something.

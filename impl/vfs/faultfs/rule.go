@@ -210,8 +210,8 @@ func legal(pattern string) bool {
 	return err == nil
 }
 
-// matches tells whether a call is one of those that the rule counts.
-func (r *Rule) matches(op, label, file string) bool {
+// Matches tells whether a call is one of those that the rule counts.
+func (r *Rule) Matches(op, label, file string) bool {
 	if r.Op != "" && r.Op != op || !slices.Contains(fits[r.Action], op) || !strings.HasPrefix(label, r.Label) {
 		return false
 	}

@@ -88,7 +88,7 @@ func (s *Set) due(op string, label vfs.Label, path string) *Error {
 	var hit *Error
 	for i := range s.rules {
 		c := &s.rules[i]
-		if !c.matches(op, string(label), path) {
+		if !c.Matches(op, string(label), path) {
 			continue
 		}
 		c.seen++
