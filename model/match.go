@@ -50,7 +50,7 @@ func Differs(r *op.Request, want, got *op.Reply) string {
 			position = true
 		case op.GetBookmark, op.ListOffsets:
 			if want.Found != got.Found {
-				return fmt.Sprintf("found: want %v (%s), got %v", want.Found, want.Position, got.Found)
+				return fmt.Sprintf("want %s, got %s", DescribeReply(r, want), DescribeReply(r, got))
 			}
 			position = want.Found
 		case op.Register:
@@ -58,8 +58,8 @@ func Differs(r *op.Request, want, got *op.Reply) string {
 				return fmt.Sprintf("session: want %d, got %d", want.Session, got.Session)
 			}
 		}
-	case r.Kind == op.DeleteRecords && got.Position.Offset != -1:
-		return fmt.Sprintf("low: want -1, got %d", got.Position.Offset)
+	case r.Kind == op.DeleteRecords && want.Position.Offset != got.Position.Offset:
+		return fmt.Sprintf("low: want %d, got %d", want.Position.Offset, got.Position.Offset)
 	}
 	if position && want.Position != got.Position {
 		return fmt.Sprintf("position: want %s, got %s", want.Position, got.Position)

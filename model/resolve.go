@@ -37,6 +37,7 @@ type facts struct {
 	bareEnd   op.Offset                    // the same for a generation that is not known
 	maxStarts map[op.Generation]op.Offset  // highest start seen
 	seen      map[op.Generation]bool
+	asked     []op.Timestamp       // timestamps from which an unknown poll reads
 	reach     map[op.Key]op.Offset // sum of max over unknown polls by next
 
 	// The rest maps to the latest return of an operation that saw it, or
@@ -84,8 +85,12 @@ func (f *facts) learn(o *Operation) {
 		f.end(*r.Expected, 0)
 	}
 	if a == nil {
-		if r.Kind == op.Poll && r.AutoCommit && r.Strategy == op.Next {
+		switch {
+		case r.Kind != op.Poll || !r.AutoCommit:
+		case r.Strategy == op.Next:
 			f.reach[r.Key] += op.Offset(r.Max)
+		case r.Strategy == op.AtTimestamp && !slices.Contains(f.asked, r.Timestamp):
+			f.asked = append(f.asked, r.Timestamp)
 		}
 		return
 	}

@@ -23,11 +23,11 @@ func (sem Semantics) register(s *State, c Choice) (*State, op.Reply) {
 func (sem Semantics) numbered(s *State, r *op.Request, c Choice) (*State, op.Reply) {
 	i := slices.IndexFunc(s.sessions, func(x session) bool { return x.id == r.Session })
 	if i < 0 {
-		return s, op.Reply{Code: op.SessionExpired}
+		return s, refuse(r, op.SessionExpired)
 	}
 	switch last := s.sessions[i].last; {
 	case r.Sequence < last:
-		return s, op.Reply{Code: op.StaleSequence}
+		return s, refuse(r, op.StaleSequence)
 	case r.Sequence == last:
 		return s, s.repeat(&s.sessions[i])
 	}

@@ -18,16 +18,8 @@ type Choice struct {
 
 // Step executes one request: docs/contract.md, row by row. It is pure.
 func (sem Semantics) Step(s *State, r *op.Request, c Choice) (*State, op.Reply) {
-	next, reply := sem.step(s, r, c)
-	if r.Kind == op.DeleteRecords && reply.Code != op.OK {
-		reply.Position.Offset = -1
-	}
-	return next, reply
-}
-
-func (sem Semantics) step(s *State, r *op.Request, c Choice) (*State, op.Reply) {
 	if Malformed(r) {
-		return s, op.Reply{Code: op.BadRequest}
+		return s, refuse(r, op.BadRequest)
 	}
 	switch {
 	case r.Kind == op.Register:
@@ -38,6 +30,16 @@ func (sem Semantics) step(s *State, r *op.Request, c Choice) (*State, op.Reply) 
 		return sem.numbered(s, r, c)
 	}
 	return sem.execute(s, r, c)
+}
+
+// refuse is an error reply without bounds. The low watermark of a failed
+// delete-records is -1, whatever the error.
+func refuse(r *op.Request, code op.Code) op.Reply {
+	reply := op.Reply{Code: code}
+	if r.Kind == op.DeleteRecords {
+		reply.Position.Offset = -1
+	}
+	return reply
 }
 
 // Malformed tells whether the request is refused for its shape alone.

@@ -232,7 +232,7 @@ func (p *Problem) effects(s *State, u *unknown, now int64) []*State {
 
 // appendEffect: it can only fill offsets that nobody else is known to hold, and
 // below the highest end that an answer proves. Its timestamp is the lowest
-// possible, unless an answer shows it.
+// possible, unless an answer shows it or an unknown poll asked for one.
 func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 	var c Choice
 	if f := p.facts; !f.bare {
@@ -254,12 +254,22 @@ func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 	if n == s {
 		return nil
 	}
-	return []*State{n}
+	out := []*State{n}
+	for _, ts := range p.facts.asked {
+		if c.Timestamp == 0 && ts > s.latest {
+			n, _ := p.sem.Step(s, u.req, Choice{Timestamp: ts})
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
-// stamped tells whether an answer shows the timestamp of an offset from the end
-// of s up to another end.
+// stamped tells whether it may matter which timestamps the offsets from the end
+// of s up to another end have.
 func (f *facts) stamped(s *State, end op.Offset) bool {
+	if len(f.asked) > 0 {
+		return true
+	}
 	for o := s.End(); o < end; o++ {
 		if _, ok := f.stamps[s.position(o)]; ok {
 			return true
