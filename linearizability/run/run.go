@@ -109,8 +109,11 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		}, sim.Split(s.Seed, "workload")),
 		check: m.watch, patience: make([]int64, s.Clients),
 	}
+	// Small files and frequent checkpoints in some runs, large and rare in others.
+	shape := sim.Split(s.Seed, "shape")
 	m.cluster, err = sim.New(sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients,
+		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
 		Sessions: sessionTable, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
 	}, m.script)
 	if err != nil {

@@ -13,6 +13,8 @@
 //   - Offsets are drawn near the edges: start, end, one beside them, far out.
 //   - Few keys, so that clients meet at a bookmark.
 //   - Purges and deletions may expect a position: the current one or an old one.
+//   - Runs differ in their mix: in some an operation is rare, in others frequent;
+//     eras last from a few operations to the whole run.
 //
 // Payloads are unique, so a record tells which append stored it.
 package workload
@@ -45,6 +47,8 @@ type Workload struct {
 	o          Options
 	rand       *rand.Rand
 	partitions []partition
+	mix        []family // families with the weights of this run
+	calm, race int      // sums of the weights
 	issued     int
 	unknown    int // outcomes that may become unknown: patience given out and not come back
 	payloads   int
@@ -75,6 +79,7 @@ func New(o Options, r *rand.Rand) *Workload {
 	for i := range w.partitions {
 		w.partitions[i] = partition{id: op.Partition(i), era: op.Position{Incarnation: 1}}
 	}
+	w.drawMix()
 	return w
 }
 
@@ -113,12 +118,21 @@ var families = []family{
 	{6, 4, samplePurge},
 }
 
-var calmTotal, raceTotal = func() (c, r int) {
-	for _, f := range families {
-		c, r = c+f.calm, r+f.race
+// drawMix draws the weights of a run: each family at a third, at its usual
+// weight, or at double; appends and polls never less than usual.
+func (w *Workload) drawMix() {
+	for i, f := range families {
+		third := 1 + w.rand.IntN(6) // 1: a third, 2 to 4: usual, 5, 6: double
+		switch {
+		case third == 1 && i > 1:
+			f.calm, f.race = max(1, f.calm/3), f.race/3
+		case third > 4:
+			f.calm, f.race = 2*f.calm, 2*f.race
+		}
+		w.mix = append(w.mix, f)
+		w.calm, w.race = w.calm+f.calm, w.race+f.race
 	}
-	return c, r
-}()
+}
 
 // Next chooses the next operation of a client; false when all are issued.
 func (w *Workload) Next(client int) (Choice, bool) {
@@ -134,9 +148,9 @@ func (w *Workload) Next(client int) (Choice, bool) {
 	var c Choice
 	if p.race > 0 {
 		p.race--
-		c.Request = w.pick(p, raceTotal, func(f *family) int { return f.race })
+		c.Request = w.pick(p, w.race, func(f *family) int { return f.race })
 	} else {
-		c.Request = w.pick(p, calmTotal, func(f *family) int { return f.calm })
+		c.Request = w.pick(p, w.calm, func(f *family) int { return f.calm })
 		if w.o.MaxThink > 0 {
 			c.Think = w.rand.Int64N(w.o.MaxThink)
 		}
@@ -151,8 +165,8 @@ func (w *Workload) Next(client int) (Choice, bool) {
 
 func (w *Workload) pick(p *partition, total int, weight func(*family) int) *op.Request {
 	n := w.rand.IntN(total)
-	for i := range families {
-		f := &families[i]
+	for i := range w.mix {
+		f := &w.mix[i]
 		if n -= weight(f); n < 0 {
 			return f.sample(w, p)
 		}
