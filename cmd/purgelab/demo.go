@@ -53,11 +53,16 @@ Exit code: that of the worst verdict: 3, then 1, then 2, then 0.`,
 // demoRuns are as many as let the demo end within two minutes on two cores.
 const demoRuns = 240
 
-// demoSweeps are the sizes of clusters with their shares of the runs.
-var demoSweeps = []struct{ replicas, share int }{{1, 2}, {3, 5}, {5, 3}}
+// demoSweeps are the sizes of clusters with their shares of the runs. The page
+// shows the first one unfolded.
+var demoSweeps = []struct{ replicas, share int }{{3, 5}, {5, 3}, {1, 2}}
 
 // demoTraces is how many runs of each size have their traces validated.
 const demoTraces = 2
+
+// demoTimeout bounds each process of TLC. It is far more than the two minutes
+// that all of them take: a slow machine is to get its verdicts, too.
+const demoTimeout = 10 * time.Minute
 
 // demo collects what was checked.
 type demo struct {
@@ -114,9 +119,9 @@ func (d *demo) models(ctx context.Context, root string, tool tlc.Tool, list []mo
 	}
 	fmt.Fprintf(d.log, "model-checking %s with %s\n", plural(len(list), "model"), tool)
 	b := newBar(d.log, len(list), "models")
-	models.Check(ctx, tool, list, models.Options{Dir: filepath.Join(root, "spec"), Workers: 1, Timeout: time.Minute}, func(o models.Outcome) {
+	models.Check(ctx, tool, list, models.Options{Dir: filepath.Join(root, "spec"), Workers: 1, Timeout: demoTimeout}, func(o models.Outcome) {
 		b.step()
-		m := report.Model{Name: o.Model.Name, Module: o.Model.Module, Expected: o.Model.Expect, Got: o.Got(), Why: o.Model.Why, OK: o.Verdict == tlc.Pass}
+		m := report.Model{Name: o.Model.Name, Module: o.Model.Module, Expected: o.Model.Expect, Got: o.Got(), Why: o.Model.Why, Verdict: o.Verdict.String()}
 		c := report.Check{Layer: layer, Name: o.Model.Name, Verdict: o.Verdict.String(), Detail: o.Problem}
 		if o.Result != nil {
 			m.Distinct, m.Depth, m.Seconds = int(o.Result.Distinct), o.Result.Depth, o.Result.Seconds
@@ -259,15 +264,14 @@ func (d *demo) traces(ctx context.Context, root string, tool tlc.Tool, missing e
 	}
 	fmt.Fprintf(d.log, "validating %s against the specification\n", plural(len(list), "trace"))
 	begun := time.Now()
-	reports, err := traces.Validate(ctx, tool, traces.Options{Spec: filepath.Join(root, "spec"), Jobs: runtime.NumCPU(), Timeout: time.Minute}, list)
+	reports, err := traces.Validate(ctx, tool, traces.Options{Spec: filepath.Join(root, "spec"), Jobs: runtime.NumCPU(), Timeout: demoTimeout}, list)
 	if err != nil {
 		undecided(err.Error())
 		return nil
 	}
 	took := time.Since(begun).Seconds() / float64(len(reports))
 	for i, r := range reports {
-		name := filepath.Base(d.runs[i])
-		c := report.Check{Layer: layer, Name: name, Verdict: r.Verdict.String(), Detail: r.Reason, Seconds: took}
+		c := report.Check{Layer: layer, Name: filepath.Base(d.runs[i]), Verdict: r.Verdict.String(), Detail: r.Reason, Seconds: took}
 		if r.Verdict == tlc.Pass {
 			c.Detail = fmt.Sprintf("accepted: %d events, %d steps judged", r.Events, r.Judged)
 		}
@@ -330,8 +334,8 @@ func (d *demo) finish() error {
 func counters(planned map[faults.Kind]int, e *sim.Effects) []report.Counter {
 	var out []report.Counter
 	for _, k := range faults.Kinds {
-		out = append(out, report.Counter{Name: "fault " + string(k), N: planned[k]})
+		out = append(out, report.Counter{Group: "planned faults", Name: string(k), N: planned[k]})
 	}
-	e.Each(func(name string, n int) { out = append(out, report.Counter{Name: name, N: n}) })
+	e.Each(func(name string, n int) { out = append(out, report.Counter{Group: "what they did", Name: name, N: n}) })
 	return out
 }

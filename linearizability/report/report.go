@@ -52,15 +52,17 @@ type Check struct {
 // Model is what TLC said of one model.
 type Model struct {
 	Name, Module, Expected, Got, Why string
-	OK                               bool
-	Distinct, Depth                  int
-	Seconds                          float64
+	// Verdict says whether TLC found what was expected: Pass, Fail, Undecided.
+	Verdict         string
+	Distinct, Depth int
+	Seconds         float64
 }
 
 // Counter is a kind of fault, or of anything else that is counted.
 type Counter struct {
-	Name string
-	N    int
+	Group string // counters of one group are drawn to one scale
+	Name  string
+	N     int
 }
 
 // Run is one run.
@@ -115,6 +117,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count":   thousands,
 	"share":   share,
 	"layers":  layers,
+	"groups":  groups,
 	"marks":   legendMarks,
 	"step":    func(i int) int { return i * 14 },
 	"generations": func() (out []string) {
@@ -177,6 +180,22 @@ func share(n int, all []Counter) int {
 		most = max(most, c.N)
 	}
 	return max(n*100/most, min(n, 1))
+}
+
+// groups splits counters by group, in the order in which groups first appear.
+func groups(all []Counter) [][]Counter {
+	var out [][]Counter
+	for _, c := range all {
+		i := 0
+		for i < len(out) && out[i][0].Group != c.Group {
+			i++
+		}
+		if i == len(out) {
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], c)
+	}
+	return out
 }
 
 // thousands prints 1234567 as 1,234,567.

@@ -87,8 +87,8 @@ func sample() Page {
 			{Layer: "history", Name: "seed 7", Verdict: Fail, Property: "Linearizable", Detail: "poll read a message of generation 0", Replay: "purgelab run --seed 7 --defect local-boundary", Seconds: .4},
 			{Layer: "trace", Name: "seed 7", Verdict: "", Detail: "TLC is missing"},
 		},
-		Models: []Model{{Name: "ordered-local", Module: "MCOrderedLocal.tla", Expected: "pass", Got: "pass", OK: true, Distinct: 120418, Depth: 31, Seconds: 6.1, Why: "One replica, every durable step, every crash point."}},
-		Faults: []Counter{{"messages lost", 1234}, {"process crashes", 12}, {"power losses", 0}},
+		Models: []Model{{Name: "ordered-local", Module: "MCOrderedLocal.tla", Expected: "pass", Got: "pass", Verdict: Pass, Distinct: 120418, Depth: 31, Seconds: 6.1, Why: "One replica, every durable step, every crash point."}},
+		Faults: []Counter{{"planned", "power-loss", 3}, {"effects", "messages lost", 1234}, {"effects", "process crashes", 12}, {"effects", "power losses", 0}},
 		Runs: []Run{
 			{Name: "seed 7", Verdict: Fail, Property: "Linearizable", Reason: "no order explains the history", Replay: "purgelab run --seed 7",
 				Settings: []Setting{{"replicas", "3"}, {"faults", "all"}}, Timeline: t, Porcupine: `<html><body><script>let a = "<p>";</script>hello "porcupine"</body></html>`},
@@ -184,6 +184,23 @@ func TestCloseUpCoversTheSlowestReplica(t *testing.T) {
 func TestEmptyRunHasNoPicture(t *testing.T) {
 	require.Empty(t, draw(Timeline{Replicas: 3}))
 	require.NotContains(t, render(t, Page{Title: "x", Runs: []Run{{Name: "y"}}}), "<svg")
+}
+
+func TestGroupsHaveScalesOfTheirOwn(t *testing.T) {
+	g := groups(sample().Faults)
+	require.Len(t, g, 2)
+	require.Equal(t, 100, share(g[0][0].N, g[0]))
+	require.Equal(t, 100, share(g[1][0].N, g[1]))
+	require.Equal(t, 1, share(g[1][1].N, g[1]), "what is not zero is to be seen")
+	require.Equal(t, 0, share(g[1][2].N, g[1]))
+}
+
+func TestModelsOfEachVerdict(t *testing.T) {
+	p := sample()
+	p.Models = append(p.Models, Model{Name: "red", Verdict: Fail}, Model{Name: "open"})
+	html := render(t, p)
+	require.Equal(t, 1, strings.Count(html, "not as expected"))
+	require.Equal(t, 1, strings.Count(html, "no verdict"))
 }
 
 func TestThousands(t *testing.T) {
