@@ -34,7 +34,9 @@ ChangeLeader(kept) ==
     /\ UNCHANGED commit
 
 AgreementNext ==
-    \/ \E n \in 1 .. Len(log)' : AddProposal(log'[n])
-    \/ CommitNext(commit + 1, log[commit + 1])
+    \/ Len(log') > Len(log) /\ AddProposal(log'[Len(log')])
+    \/ commit < Len(log) /\ CommitNext(commit + 1, log[commit + 1])
     \/ \E kept \in 0 .. Len(log) - commit : ChangeLeader(kept)
+
+AgreementSpec == AgreementInit /\ [][AgreementNext]_agreement
 =============================================================================

@@ -16,7 +16,6 @@ MCAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps, o \in MCOps \cup {
 MCMayPropose(o)   == Len(log) < MaxOps
 MCMayAsk(g)       == g <= MaxIntent
 MCMayCrash(r)     == ghost_crashes < MaxCrashes
-MCBootPoints(r)   == {rep[r].boundary}
 
 View == <<store, ghost_crashes>>
 Symmetric == Permutations(Replicas)

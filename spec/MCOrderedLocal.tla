@@ -7,6 +7,9 @@ CONSTANTS MaxOps, MaxCrashes, k1
 MCOps == {AppendOp(NoSession, 1), StoreOp(k1, -1, 0), CommitOp(k1, 1), DeleteOp(k1),
           AdvanceOp(-1), PurgeOp(1), PurgeOp(2)}
 
+(* Enough for every step of a purge and of replay. *)
+FewOps == {AppendOp(NoSession, 1), CommitOp(k1, 1), PurgeOp(1)}
+
 MCReads == {[f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-> "earliest", auto |-> "no"],
             [f |-> "poll", key |-> k1, strategy |-> "first", max |-> 3, reset |-> "earliest", auto |-> "no"],
             [f |-> "get", key |-> k1],

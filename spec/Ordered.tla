@@ -73,9 +73,7 @@ Given(n, o) ==
          /\ ghost_hist' = Remember(ghost_hist, n, o)
          /\ ghost_last' = Seen(ghost_hist, n, o, ghost_last)
 
-(* The ops that may come as number n. *)
-Candidates(n) == IF n <= Len(log) THEN {log[n]} ELSE Ops
-
+(* Generations that the log may ask for. *)
 Generations == {o.g : o \in {x \in Ops : x.k = "purge"}}
 
 Using  == disk.dirs[mem.gen]
@@ -238,11 +236,9 @@ ProcessCrash ==
     /\ last' = [a |-> "ProcessCrash"]
     /\ UNCHANGED <<log, disk, ghost_hist, ghost_last, ghost_top>>
 
-(* ACTION PowerLoss
-   WHO    the environment
-   Memory is gone; marker m, s segment and b bookmark entries are left, and the
-   removal of the folders of back is undone. *)
-PowerLoss(m, s, b, back) ==
+(* Of the disk, marker m, s segment and b bookmark entries are left, and the       *)
+(* removal of the folders of back is undone.                                   *)
+PowerLossLeaving(m, s, b, back) ==
     /\ MayCrash
     /\ disk' = AfterPowerLoss(disk, m, s, b, back)
     /\ up' = "down"
@@ -251,6 +247,14 @@ PowerLoss(m, s, b, back) ==
     /\ ghost_found' = "none"
     /\ last' = [a |-> "PowerLoss", m |-> m, s |-> s, b |-> b, back |-> back]
     /\ UNCHANGED <<log, ghost_hist, ghost_last, ghost_top>>
+
+(* ACTION PowerLoss
+   WHO    the environment
+   Memory is gone, and any part of what was not synced. *)
+PowerLoss ==
+    \E m \in MarkersLeft(disk), s \in SegsLeft(disk), b \in BookmarksLeft(disk),
+       back \in SUBSET disk.gone :
+        PowerLossLeaving(m, s, b, back)
 
 (* ACTION Boot
    WHO    the replica
@@ -292,18 +296,20 @@ Answer(q) ==
 
 NextOp == mem.applied + 1
 
+(* Ranges are constant and parameters are computed, for TLC to keep the names of   *)
+(* actions. A checkpoint of an earlier op than the last applied is a checkpoint made  *)
+(* when that op was the last.                                                  *)
 Next ==
-    \/ \E o \in Candidates(NextOp) : Materialize(NextOp, o)
+    \/ \E o \in Ops : Materialize(NextOp, o)
     \/ \E g \in Generations : PurgeBegin(NextOp, g)
-    \/ \E g \in Generations : PurgeSwitch(disk.marker.p, g)
-    \/ \E g \in Generations : PurgeComplete(disk.marker.p, g)
+    \/ PurgeSwitch(disk.marker.p, disk.marker.g)
+    \/ PurgeComplete(disk.marker.p, disk.marker.g)
     \/ \E g \in Generations : PurgeDuplicate(NextOp, g)
-    \/ \E n \in 1 .. Len(log) : Checkpoint(n)
-    \/ \E g \in Folders(disk) : Reclaim(g)
+    \/ Checkpoint(mem.applied)
+    \/ \E g \in Generations \cup {0} : Reclaim(g)
     \/ ProcessCrash
-    \/ \E m \in MarkersLeft(disk), s \in SegsLeft(disk), b \in BookmarksLeft(disk),
-          back \in SUBSET disk.gone : PowerLoss(m, s, b, back)
-    \/ \E n \in 0 .. Len(log), g \in Folders(disk) : Boot(n, g)
+    \/ PowerLoss
+    \/ Boot(Facts(disk).applied, OpenedAtBoot(disk))
     \/ Serve
     \/ \E q \in Reads : Answer(q)
 

@@ -39,6 +39,9 @@ EraStart(n, g, seen) ==
     [applied |-> n, gen |-> g, boundary |-> n, start |-> 0, end |-> 0, settled |-> g,
      bm |-> [k \in Keys |-> NoBookmark], segs |-> <<>>, seen |-> seen, up |-> TRUE]
 
+(* Defect switch that a model may turn on. *)
+SettledAtProposal == FALSE
+
 (* Limits of a model are put here by its MC module. *)
 MayPropose(o) == TRUE
 MayAsk(g)     == TRUE
@@ -82,11 +85,12 @@ MayAnswer(r) ==
     \* DEFECT StaleRead: reads do not wait for what is committed
     StaleRead \/ rep[r].applied = commit
 
-(* An auto-commit poll is proposed with no bookmark: it is computed at apply. *)
+(* What is proposed for o. An auto-commit poll is computed at apply. *)
 Proposed(o) ==
-    \* DEFECT StaleAutoCommit: computed at proposal, by some replica's facts
+    \* DEFECT StaleAutoCommit: computed at proposal, by the facts of a current replica
     IF StaleAutoCommit /\ o.k = "commit"
-    THEN {[o EXCEPT !.at = IF rep[r].end > 0 THEN rep[r].end - 1 ELSE -1] : r \in Replicas}
+    THEN {[o EXCEPT !.at = LET e == EffectOf(rep[r], o) IN IF e.k = "store" THEN e.o ELSE -1] :
+              r \in {x \in Replicas : rep[x].applied = commit}}
     ELSE {o}
 
 PurgesUnderWay == {o.g : o \in {x \in Outstanding : x.k = "purge"}}
@@ -109,16 +113,19 @@ Reconcile(r, g) ==
     /\ g \in Wanted(rep[r].settled, PurgesUnderWay)
     /\ MayPropose(PurgeOp(g))
     /\ AddProposal(PurgeOp(g))
+       \* DEFECT SettledAtProposal: what was proposed counts as settled
+    /\ rep' = IF SettledAtProposal THEN [rep EXCEPT ![r].settled = g] ELSE rep
     /\ last' = [a |-> "Reconcile", r |-> r, g |-> g]
-    /\ UNCHANGED <<intent, rep, ghosts>>
+    /\ UNCHANGED <<intent, ghosts>>
 
 (* ACTION Propose
    WHO    a leader, for a client
    Appends an op to the log; a client may ask for the same one again. *)
 Propose(o) ==
     /\ MayPropose(o)
-    /\ AddProposal(o)
-    /\ last' = [a |-> "Propose", o |-> o]
+    /\ \E p \in Proposed(o) :
+        /\ AddProposal(p)
+        /\ last' = [a |-> "Propose", o |-> p]
     /\ UNCHANGED <<intent, rep, ghosts>>
 
 (* ACTION Commit
@@ -182,23 +189,26 @@ PurgeDuplicate(r, n, g) ==
     /\ last' = [a |-> "PurgeDuplicate", r |-> r, n |-> n, g |-> g]
     /\ UNCHANGED <<log, commit, intent, ghosts>>
 
-Crash(r, name) ==
+Stop(r) ==
     /\ rep[r].up
     /\ MayCrash(r)
     /\ rep' = [rep EXCEPT ![r].up = FALSE]
     /\ ghost_crashes' = ghost_crashes + 1
-    /\ last' = [a |-> name, r |-> r]
     /\ UNCHANGED <<log, commit, intent, ghost_hist, ghost_last>>
 
 (* ACTION ProcessCrash
    WHO    the environment
    Replica r stops; its disk keeps what was written. *)
-ProcessCrash(r) == Crash(r, "ProcessCrash")
+ProcessCrash(r) ==
+    /\ Stop(r)
+    /\ last' = [a |-> "ProcessCrash", r |-> r]
 
 (* ACTION PowerLoss
    WHO    the environment
    Replica r stops; its disk keeps at least what was synced. *)
-PowerLoss(r) == Crash(r, "PowerLoss")
+PowerLoss(r) ==
+    /\ Stop(r)
+    /\ last' = [a |-> "PowerLoss", r |-> r]
 
 (* ACTION Boot
    WHO    replica r
@@ -224,22 +234,27 @@ Answer(r, q) ==
                             s |-> NoSession, q |-> q, r |-> reply]
     /\ UNCHANGED <<store, ghost_hist, ghost_crashes>>
 
-NextOf(r)   == rep[r].applied + 1
-Arriving(r) == IF NextOf(r) <= commit THEN {log[NextOf(r)]} ELSE {}
-Arrived(r)  == {o.g : o \in {x \in Arriving(r) : x.k = "purge"}}
+NextOf(r) == rep[r].applied + 1
 
+(* The op that r applies next, and its generation if it is a purge. *)
+Arriving(r) == IF NextOf(r) <= commit THEN log[NextOf(r)] ELSE OtherOp
+PurgeAt(r)  == IF Arriving(r).k = "purge" THEN Arriving(r).g ELSE 0
+
+(* Ranges are constant and parameters are computed, for TLC to keep the names of   *)
+(* actions. So elections drop one op at a time, and a boot goes back to the          *)
+(* boundary: more is dropped by more elections, later ops are reached by applying.  *)
 Next ==
     \/ RequestPurge(intent + 1)
-    \/ \E r \in Replicas, g \in 1 .. intent : Reconcile(r, g)
-    \/ \E p \in Ops : \E o \in Proposed(p) : Propose(o)
-    \/ \E o \in Outstanding : Commit(commit + 1, o)
-    \/ \E r \in Replicas, kept \in 0 .. Len(log) : BecomeLeader(r, kept)
-    \/ \E r \in Replicas : \E o \in Arriving(r) : Materialize(r, NextOf(r), o)
-    \/ \E r \in Replicas : \E g \in Arrived(r) : PurgeComplete(r, NextOf(r), g)
-    \/ \E r \in Replicas : \E g \in Arrived(r) : PurgeDuplicate(r, NextOf(r), g)
+    \/ \E r \in Replicas : Reconcile(r, intent)
+    \/ \E o \in Ops : Propose(o)
+    \/ Commit(commit + 1, log[commit + 1])
+    \/ \E r \in Replicas : BecomeLeader(r, Len(log) - commit - 1)
+    \/ \E r \in Replicas : Materialize(r, NextOf(r), Arriving(r))
+    \/ \E r \in Replicas : PurgeComplete(r, NextOf(r), PurgeAt(r))
+    \/ \E r \in Replicas : PurgeDuplicate(r, NextOf(r), PurgeAt(r))
     \/ \E r \in Replicas : ProcessCrash(r)
     \/ \E r \in Replicas : PowerLoss(r)
-    \/ \E r \in Replicas : \E n \in BootPoints(r) : Boot(r, n)
+    \/ \E r \in Replicas : Boot(r, rep[r].boundary)
     \/ \E r \in Replicas, q \in Reads : Answer(r, q)
 
 Spec == Init /\ [][Next]_vars

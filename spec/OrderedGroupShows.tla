@@ -70,5 +70,5 @@ Client == INSTANCE Partition WITH
     last <- ghost_last,
     Requests <- Asked
 
-RefinesPartition == Client!Spec
+RefinesPartition == Client!NamedSpec
 =============================================================================

@@ -59,5 +59,5 @@ Client == INSTANCE Partition WITH
     Open <- <<>>,
     Requests <- Asked
 
-RefinesPartition == Client!Spec
+RefinesPartition == Client!NamedSpec
 =============================================================================

@@ -38,7 +38,7 @@ Mutations       == {q \in Requests : Mutates(q)}
 Refusals == {"Transient", "NotLeader", "NotReady", "StorageError"}
 
 (* Limits of a model are put here by its MC module. *)
-MayLose == TRUE
+MayLose(q) == TRUE
 MayDo(q) == TRUE
 
 Saw(a, s, q, r) == last' = [a |-> a, s |-> s, q |-> q, r |-> r]
@@ -77,54 +77,71 @@ Register(s) ==
 (* ACTION AppendMessages
    WHO    a client
    Stores a batch at the end. *)
-AppendMessages(s, q) == Mutate("AppendMessages", s, q)
+AppendMessages(s, q) ==
+    /\ q.f = "append"
+    /\ Mutate("AppendMessages", s, q)
 
 (* ACTION Poll
    WHO    a client
    Reads records; an asynchronous auto-commit leaves a raise on its way. *)
 Poll(q) ==
-    LET d == Do(core, q)
-    IN /\ Saw("Poll", NoSession, q, d.r)
-       /\ loose' = IF q.auto = "async" /\ d.r.code = "ok" /\ d.r.n > 0
-                   THEN loose \cup {[f |-> "raise", key |-> q.key,
-                                     pos |-> [d.r.pos EXCEPT !.o = @ + d.r.n - 1]]}
-                   ELSE loose
-       /\ UNCHANGED <<core, sent>>
+    /\ q.f = "poll" /\ q.auto # "yes"
+    /\ LET d == Do(core, q)
+       IN /\ Saw("Poll", NoSession, q, d.r)
+          /\ loose' = IF q.auto = "async" /\ d.r.code = "ok" /\ d.r.n > 0
+                      THEN loose \cup {[f |-> "raise", key |-> q.key,
+                                        pos |-> [d.r.pos EXCEPT !.o = @ + d.r.n - 1]]}
+                      ELSE loose
+    /\ UNCHANGED <<core, sent>>
 
 (* ACTION PollAutoCommit
    WHO    a client
    Reads records and raises the bookmark to the last of them, in one instant. *)
-PollAutoCommit(s, q) == Mutate("PollAutoCommit", s, q)
+PollAutoCommit(s, q) ==
+    /\ q.f = "poll" /\ q.auto = "yes"
+    /\ Mutate("PollAutoCommit", s, q)
 
 (* ACTION StoreBookmark
    WHO    a client
    Sets a bookmark; it may move back. *)
-StoreBookmark(s, q) == Mutate("StoreBookmark", s, q)
+StoreBookmark(s, q) ==
+    /\ q.f = "store"
+    /\ Mutate("StoreBookmark", s, q)
 
 (* ACTION DeleteBookmark
    WHO    a client
    Removes a bookmark. *)
-DeleteBookmark(s, q) == Mutate("DeleteBookmark", s, q)
+DeleteBookmark(s, q) ==
+    /\ q.f = "delete"
+    /\ Mutate("DeleteBookmark", s, q)
 
 (* ACTION GetBookmark
    WHO    a client
    Reads a bookmark. *)
-GetBookmark(q) == Look("GetBookmark", q)
+GetBookmark(q) ==
+    /\ q.f = "get"
+    /\ Look("GetBookmark", q)
 
 (* ACTION ListOffsets
    WHO    a client
    Reads the earliest offset, the latest, or the first at a timestamp. *)
-ListOffsets(q) == Look("ListOffsets", q)
+ListOffsets(q) ==
+    /\ q.f = "list"
+    /\ Look("ListOffsets", q)
 
 (* ACTION DeleteRecords
    WHO    a client
    Moves the start up to a cutoff. *)
-DeleteRecords(s, q) == Mutate("DeleteRecords", s, q)
+DeleteRecords(s, q) ==
+    /\ q.f = "delete-records"
+    /\ Mutate("DeleteRecords", s, q)
 
 (* ACTION Purge
    WHO    a client
    Drops messages and bookmarks together and begins a generation. *)
-Purge(s, q) == Mutate("Purge", s, q)
+Purge(s, q) ==
+    /\ q.f = "purge"
+    /\ Mutate("Purge", s, q)
 
 (* ACTION Repeat
    WHO    a client
@@ -146,9 +163,9 @@ RepeatOlder(s) ==
 (* ACTION Refuse
    WHO    a replica
    Answers before anything was proposed: no effect. *)
-Refuse(s, q, code) ==
+Refuse(code) ==
     /\ code \in Refusals
-    /\ Saw("Refuse", s, q, [code |-> code])
+    /\ Saw("Refuse", NoSession, [f |-> "any"], [code |-> code])
     /\ UNCHANGED <<core, sent, loose>>
 
 (* ACTION Lose
@@ -156,7 +173,7 @@ Refuse(s, q, code) ==
    A mutation is on its way and its caller stops waiting: outcome unknown.
    Unnumbered, it is also what ack=none sends. *)
 Lose(s, q) ==
-    /\ MayLose
+    /\ MayLose(q)
     /\ IF s = NoSession
        THEN /\ loose' = loose \cup {q}
             /\ UNCHANGED sent
@@ -182,21 +199,21 @@ LateNumbered(s) ==
 (* ACTION LateLoose
    WHO    the partition
    An unnumbered request of unknown outcome takes effect, once. *)
-LateLoose(q) ==
-    /\ q \in loose
-    /\ MayDo(q)
-    /\ core' = Do(core, q).c
-    /\ loose' = loose \ {q}
-    /\ Saw("LateLoose", NoSession, q, NoReply)
+LateLoose ==
+    /\ \E q \in loose :
+        /\ MayDo(q)
+        /\ core' = Do(core, q).c
+        /\ loose' = loose \ {q}
+        /\ Saw("LateLoose", NoSession, q, NoReply)
     /\ UNCHANGED sent
 
 (* ACTION Drop
    WHO    the network
    An unnumbered request of unknown outcome never takes effect. *)
-Drop(q) ==
-    /\ q \in loose
-    /\ loose' = loose \ {q}
-    /\ Saw("Drop", NoSession, q, NoReply)
+Drop ==
+    /\ \E q \in loose :
+        /\ loose' = loose \ {q}
+        /\ Saw("Drop", NoSession, q, NoReply)
     /\ UNCHANGED <<core, sent>>
 
 (* ACTION Retry
@@ -225,12 +242,40 @@ Next ==
     \/ \E s \in Callers, q \in Purges : Purge(s, q)
     \/ \E s \in Sessions : Repeat(s)
     \/ \E s \in Sessions : RepeatOlder(s)
-    \/ \E s \in Callers, q \in Mutations, code \in Refusals : Refuse(s, q, code)
+    \/ \E code \in Refusals : Refuse(code)
     \/ \E s \in Callers, q \in Mutations : Lose(s, q)
     \/ \E s \in Sessions : LateNumbered(s)
-    \/ \E q \in loose : LateLoose(q)
-    \/ \E q \in loose : Drop(q)
+    \/ LateLoose
+    \/ Drop
     \/ \E s \in Sessions : Retry(s)
 
 Spec == Init /\ [][Next]_vars
+
+(* The same steps, found by the name that `last` gives: one action to evaluate     *)
+(* in place of all, when a design is checked against this module.                *)
+Named ==
+    LET a == last'.a
+        s == last'.s
+        q == last'.q
+    IN CASE a = "Register"       -> Register(s)
+         [] a = "AppendMessages" -> q \in Appends /\ AppendMessages(s, q)
+         [] a = "Poll"           -> q \in Polls /\ Poll(q)
+         [] a = "PollAutoCommit" -> q \in AutoCommitPolls /\ PollAutoCommit(s, q)
+         [] a = "StoreBookmark"  -> q \in Stores /\ StoreBookmark(s, q)
+         [] a = "DeleteBookmark" -> q \in Deletes /\ DeleteBookmark(s, q)
+         [] a = "GetBookmark"    -> q \in Gets /\ GetBookmark(q)
+         [] a = "ListOffsets"    -> q \in Lists /\ ListOffsets(q)
+         [] a = "DeleteRecords"  -> q \in Cuts /\ DeleteRecords(s, q)
+         [] a = "Purge"          -> q \in Purges /\ Purge(s, q)
+         [] a = "Repeat"         -> Repeat(s)
+         [] a = "RepeatOlder"    -> RepeatOlder(s)
+         [] a = "Refuse"         -> Refuse(last'.r.code)
+         [] a = "Lose"           -> q \in Mutations /\ Lose(s, q)
+         [] a = "LateNumbered"   -> LateNumbered(s)
+         [] a = "LateLoose"      -> LateLoose
+         [] a = "Drop"           -> Drop
+         [] a = "Retry"          -> Retry(s)
+         [] OTHER                -> FALSE
+
+NamedSpec == Init /\ [][Named]_vars
 =============================================================================

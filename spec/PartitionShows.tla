@@ -1,0 +1,52 @@
+---------------------------- MODULE PartitionShows ----------------------------
+(* The contract in the words of Properties: one state, no replicas.             *)
+EXTENDS Partition
+
+P == INSTANCE Properties WITH
+    Replicas <- {}, Owners <- Keys, Callers <- Sessions,
+    truth <- <<core>>, did <- last.a,
+    running <- <<>>, serving <- <<>>, applied <- <<>>, gen <- <<>>, boundary <- <<>>,
+    start <- <<>>, end <- <<>>, top <- <<>>, bm <- <<>>, msgs <- <<>>, seen <- <<>>,
+    marker <- <<>>, folders <- <<>>, safe <- <<>>, safeAt <- <<>>, marks <- <<>>
+
+StartMonotone      == P!StartMonotone
+LatestMonotone     == P!LatestMonotone
+AutoCommitMonotone == P!AutoCommitMonotone
+
+(* A bookmark never lies at or above the end of its era; an empty fresh era has none. *)
+BookmarkBound == \A k \in Keys : core.bm[k] < Max(End(core), 0)
+
+(* Earliest answers the start, latest the end, even when nothing is stored. *)
+EarliestIsStart ==
+    [][ last'.a = "ListOffsets" /\ last'.q.which # "timestamp" =>
+            last'.r.pos = Pos(core, IF last'.q.which = "earliest" THEN core.start ELSE End(core))
+      ]_last
+
+(* The generation never falls. *)
+GenerationMonotone == [][ core.gen <= core'.gen /\ core.settled <= core'.settled ]_core
+
+(* A purge of a settled generation, and a repeat of any request, change nothing. *)
+RetryIdempotent ==
+    [][ \/ last'.a \in {"Repeat", "RepeatOlder"}
+        \/ last'.a = "Purge" /\ Numbering = "restart" /\ last'.q.g <= core.settled
+        => UNCHANGED <<core.gen, core.start, core.msgs, core.bm, core.settled>> ]_<<core, last>>
+
+(* A numbered request is executed at most once: a repeat gets the first reply, or Gone. *)
+SessionOnce ==
+    [][ last'.a = "Repeat" =>
+            \/ Kept(last'.r) = core.sess[last'.s].reply
+            \/ last'.r.code \in {"Gone", "SessionExpired"} ]_last
+
+(* `next` skips no message that no store or auto-commit of that consumer covered. *)
+NextContract ==
+    [][ last'.a \in {"Poll", "PollAutoCommit"} /\ last'.r.code = "ok" /\ last'.q.strategy = "next" =>
+            \/ last'.r.pos.o = Max(core.bm[last'.q.key] + 1, core.start)
+            \/ last'.r.pos.o = End(core) /\ last'.q.reset = "latest" ]_last
+
+(* Messages and bookmarks of the old era are gone together with a purge. *)
+NoResurrectedBookmark ==
+    [][ core.gen # core'.gen => core'.msgs = <<>> /\ \A k \in Keys : core'.bm[k] = -1 ]_core
+
+(* Every step has the name that `last` gives, so NamedSpec is Spec. *)
+NamesSteps == [][Named]_vars
+=============================================================================
