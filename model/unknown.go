@@ -323,7 +323,7 @@ func (f *facts) mayShowStart(p op.Position, now int64) bool {
 	if f.starts[p] >= now || f.lagged[p.Generation] >= now || f.unlisted >= now {
 		return true
 	}
-	for k := range f.reach {
+	for k := range f.reach { //purgelab:unordered one of them is enough, whichever comes first
 		if f.reaches(k, p, 0, now) {
 			return true
 		}
