@@ -1,0 +1,94 @@
+package traces_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/linearizability/run"
+	"purgelab/linearizability/verdict"
+	"purgelab/traces"
+	"purgelab/traces/tlc"
+)
+
+// shown are the defects that a trace shows, with the property whose violation
+// on the replicas says that a run has met the bug.
+var shown = []struct{ defect, property string }{
+	{"local-boundary", "BoundaryAgreement"},
+	{"apply-past-purge", "HistoryAgreement"},
+	{"replay-below-boundary", "BoundaryScope"},
+	{"marker-no-dirsync", "GenerationMonotone"},
+	{"stale-auto-commit", "BookmarkBound"},
+	{"duplicate-purge-wipes", "RetryIdempotent"},
+}
+
+// met finds a run in which the property is violated.
+func met(t *testing.T, defect, property string) *run.Result {
+	t.Helper()
+	for seed := range uint64(200) {
+		r, err := run.Run(context.Background(), run.Settings{Seed: seed + 1, Ops: 150, Faults: "all", Defect: defect})
+		require.NoError(t, err)
+		for _, x := range r.Results {
+			if x.Property == property && x.Verdict == verdict.Fail {
+				return r
+			}
+		}
+	}
+	t.Fatalf("no run violates %s: replay with: purgelab sweep --seeds 1..200 --ops 150 --faults all --defect %s", property, defect)
+	return nil
+}
+
+func traceOf(t testing.TB, r *run.Result) *traces.Trace {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, r.WriteTrace(&b))
+	tr, err := traces.Read(&b, r.Settings.Replay())
+	require.NoError(t, err)
+	return tr
+}
+
+// Traces of an implementation with a bug are rejected.
+func TestDefectsAreRejected(t *testing.T) {
+	var list []*traces.Trace
+	for _, d := range shown {
+		list = append(list, traceOf(t, met(t, d.defect, d.property)))
+	}
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(t, err)
+	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute}, list)
+	require.NoError(t, err)
+	for _, r := range reports {
+		if r.Verdict != tlc.Fail {
+			t.Errorf("%s: %s %s, want it rejected", r.Trace, r.Verdict, r.Reason)
+			continue
+		}
+		t.Logf("%s", r.Rejections[0].Explain(r.Trace))
+	}
+}
+
+// BenchmarkValidate measures steps per second of one TLC process, its start
+// included.
+func BenchmarkValidate(b *testing.B) {
+	var list []*traces.Trace
+	for seed := range uint64(4) {
+		r, err := run.Run(context.Background(), run.Settings{Seed: seed + 1, Faults: "all"})
+		require.NoError(b, err)
+		list = append(list, traceOf(b, r))
+	}
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(b, err)
+	steps := 0
+	for b.Loop() {
+		reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2}, list)
+		require.NoError(b, err)
+		for _, r := range reports {
+			require.Equal(b, tlc.Pass, r.Verdict)
+			steps += r.Judged
+		}
+	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+}
