@@ -21,7 +21,6 @@ type toy struct {
 	lines   []string
 	pending []replica.Answer
 	written bool
-	booted  op.Number
 }
 
 func openToy(hasty bool) func(replica.Config) (Member, error) {

@@ -103,13 +103,12 @@ type mark struct {
 
 // replicaState is what one replica did and promised.
 type replicaState struct {
-	up        bool
-	last      op.Number     // last op that took effect since the boot
-	applied   op.Number     // highest op that took effect in any boot
-	gen       op.Generation // highest generation whose purge it completed
-	switched  op.Generation // highest generation it switched to
-	acked     op.Number     // end of the log as it last promised
-	unchanged *state        // what a duplicate purge must leave
+	up       bool
+	last     op.Number     // last op that took effect since the boot
+	applied  op.Number     // highest op that took effect in any boot
+	gen      op.Generation // highest generation whose purge it completed
+	switched op.Generation // highest generation it switched to
+	acked    op.Number     // end of the log as it last promised
 }
 
 // New prepares a checker for a cluster.

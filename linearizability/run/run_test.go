@@ -31,14 +31,6 @@ func digest(t testing.TB, r *Result) string {
 	return d
 }
 
-func requireGreen(t testing.TB, r *Result) {
-	t.Helper()
-	if r.Verdict != verdict.Pass {
-		name, why := r.Red()
-		t.Fatalf("%v %s: %s\nreplay: %s", r.Verdict, name, why, r.Settings.Replay())
-	}
-}
-
 // TestSeeds is the linearizability test: every class of faults over -seeds
 // seeds, with one, three and five replicas.
 func TestSeeds(t *testing.T) {
