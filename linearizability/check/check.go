@@ -69,6 +69,9 @@ func Check(ctx context.Context, ops []history.Op, o Options) (verdict.Result, []
 			total.Reason = fmt.Sprintf("partition %d: %s", p, r.Reason)
 		}
 	}
+	if len(all) == 0 {
+		total.Verdict, total.Reason = verdict.Undecided, "the history has no operation"
+	}
 	return total, all, failed
 }
 

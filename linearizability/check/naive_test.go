@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/linearizability/history"
+	"purgelab/linearizability/seeds"
 	"purgelab/linearizability/verdict"
 	"purgelab/model"
 	"purgelab/model/op"
@@ -130,10 +129,7 @@ func distort(r *rand.Rand, events []history.Event) []history.Event {
 // TestAgreesWithNaive compares the two on small histories, as recorded and
 // distorted.
 func TestAgreesWithNaive(t *testing.T) {
-	n := uint64(400)
-	if s := os.Getenv("PURGELAB_SEEDS"); s != "" {
-		n, _ = strconv.ParseUint(s, 10, 64)
-	}
+	n := 6 * seeds.Count()
 	count := map[verdict.Verdict]int{}
 	for seed := uint64(1); seed <= n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -1,3 +1,0 @@
-package check
-
-import _ "purgelab/linearizability/seeds" // accepts -seeds
