@@ -6,12 +6,18 @@ CONSTANTS MaxOps, MaxIntent, MaxCrashes, k1, c1, r1, r2, r3
 
 MCOps == {AppendOp(c1, 1), AppendOp(NoSession, 1), StoreOp(k1, 0, 0), CommitOp(k1, 1)}
 
+(* Enough for purges that race appends, retries and auto-commits. *)
+FewOps == {AppendOp(c1, 1), AppendOp(NoSession, 1), CommitOp(k1, 1)}
+
+(* Every kind of op. *)
+AllOps == {AppendOp(c1, 1), AppendOp(NoSession, 2), StoreOp(k1, 0, 0), CommitOp(k1, 1), DeleteOp(k1), AdvanceOp(-1)}
+
 MCOpen == <<c1>>
 
 MCReads == {[f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-> "earliest", auto |-> "no"],
             [f |-> "poll", key |-> k1, strategy |-> "first", max |-> 3, reset |-> "earliest", auto |-> "no"]}
 
-MCAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps, o \in MCOps \cup {PurgeOp(g) : g \in 1 .. MaxIntent}}
+MCAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps, o \in MCOps \cup AllOps \cup {PurgeOp(g) : g \in 1 .. MaxIntent}}
 
 MCMayPropose(o)   == Len(log) < MaxOps
 MCMayAsk(g)       == g <= MaxIntent

@@ -62,6 +62,23 @@ CommittedPrefixSafe   == P!CommittedPrefixSafe
 NoPhantomEmpty ==
     [][ last'.a = "Answer" => rep[last'.r].applied = commit ]_last
 
+-----------------------------------------------------------------------------
+(* Witnesses: models that must fail, because what these say never happens does.  *)
+
+(* A generation has two purges in the committed log. *)
+NeverDuplicates == [][ last'.a # "PurgeDuplicate" ]_vars
+
+(* A replica has fresh messages while another is still in the era before. *)
+NeverFreshWhileBehind ==
+    \A r, s \in Replicas : ~(rep[r].gen > rep[s].gen /\ rep[r].segs # <<>> /\ rep[s].up)
+
+(* A leader change drops a purge, whose intent then wants it again. *)
+NeverDropsPurge ==
+    [][ last'.a = "BecomeLeader" =>
+            PurgesUnderWay = {log'[n].g : n \in {x \in commit' + 1 .. Len(log') : log'[x].k = "purge"}}
+      ]_vars
+
+-----------------------------------------------------------------------------
 (* Clients see the committed log, and what replicas answer. *)
 Client == INSTANCE Partition WITH
     core <- ghost_hist[Len(ghost_hist)],

@@ -50,6 +50,27 @@ NoLateProgress        == P!NoLateProgress
 EarliestIsStart       == P!EarliestIsStart
 CommittedPrefixSafe   == P!CommittedPrefixSafe
 
+-----------------------------------------------------------------------------
+(* Witnesses: models that must fail, because what these say never happens does.  *)
+
+(* A purge cut off after its marker is finished after a boot. *)
+NeverFinishesBegun == [][ ~(ghost_found = "begun" /\ last'.a = "PurgeComplete") ]_vars
+
+(* A purge cut off after the new folder is finished after a boot. *)
+NeverFinishesSwitched == [][ ~(ghost_found = "switched" /\ last'.a = "PurgeComplete") ]_vars
+
+(* A purge cut off after its completion is cleaned up after a boot. *)
+NeverReclaimsAfterBoot == [][ ~(ghost_crashes > 0 /\ up = "replay" /\ last'.a = "Reclaim") ]_vars
+
+(* A crash falls into the recovery of a purge. *)
+NeverCrashesInRecovery ==
+    [][ ~(ghost_found # "none" /\ last'.a \in {"ProcessCrash", "PowerLoss"}) ]_vars
+
+(* A power loss takes messages that replay then writes again. *)
+NeverWritesAgain ==
+    [][ ~(last'.a = "Materialize" /\ mem.applied < Len(log) /\ disk' # disk) ]_vars
+
+-----------------------------------------------------------------------------
 (* Clients see the committed log, and reads that a current replica answers. *)
 Client == INSTANCE Partition WITH
     core <- ghost_hist[Len(ghost_hist)],
