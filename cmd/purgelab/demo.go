@@ -194,7 +194,7 @@ func (d *demo) judged(replicas int, sum *run.Summary, took float64) {
 		for _, r := range list {
 			d.add(report.Check{
 				Layer: layer, Name: fmt.Sprintf("%s, seed %d", plural(replicas, "replica"), r.Seed),
-				Verdict: r.Verdict.String(), Property: r.Property, Detail: r.Reason, Replay: r.Replay,
+				Verdict: r.Verdict.String(), Property: r.Property, Detail: why(r.Property, r.Reason), Replay: r.Replay,
 			}, r.Verdict.ExitCode())
 		}
 	}

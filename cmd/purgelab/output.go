@@ -114,3 +114,8 @@ func plural(n int, word string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, word)
 }
+
+// why is a reason without the name of the property that it may begin with.
+func why(property, reason string) string {
+	return strings.TrimPrefix(reason, property+": ")
+}

@@ -169,14 +169,15 @@ func (r *runFiles) draw() report.Run {
 	if s.Defect != "" {
 		out.Settings = append(out.Settings, report.Setting{Name: "defect", Value: s.Defect})
 	}
-	for _, x := range r.record.Results {
-		if x.Verdict != verdict.Pass {
-			out.Property, out.Reason = x.Property, x.Reason
-			break
+	if v := r.record.Violations; len(v) > 0 {
+		out.Property, out.Reason = v[0].Property, why(v[0].Property, v[0].String())
+	} else {
+		for _, x := range r.record.Results {
+			if x.Verdict != verdict.Pass {
+				out.Property, out.Reason = x.Property, why(x.Property, x.Reason)
+				break
+			}
 		}
-	}
-	if len(r.record.Violations) > 0 {
-		out.Property, out.Reason = r.record.Violations[0].Property, r.record.Violations[0].String()
 	}
 	out.Faults = counters(r.record.Faults, &r.record.Effects)
 	return out
@@ -193,7 +194,7 @@ func (r *runFiles) checks() []report.Check {
 			continue
 		}
 		out = append(out, report.Check{
-			Layer: layerOf(x.Property), Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: x.Reason, Replay: r.record.Replay,
+			Layer: layerOf(x.Property), Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: why(x.Property, x.Reason), Replay: r.record.Replay,
 		})
 	}
 	if pass > 0 {

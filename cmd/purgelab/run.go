@@ -140,7 +140,7 @@ func printRun(w io.Writer, r *run.Record, dir string) error {
 	}
 	line("checked", "%s: %d pass, %d fail, %d undecided", plural(len(r.Results), "property"), count[verdict.Pass], count[verdict.Fail], count[verdict.Undecided])
 	for _, x := range bad {
-		line(x.Verdict.String(), "%s", strings.TrimSuffix(x.Property+": "+x.Reason, ": "))
+		line(x.Verdict.String(), "%s", strings.TrimSuffix(x.Property+": "+why(x.Property, x.Reason), ": "))
 	}
 	if r.Verdict != verdict.Pass {
 		line("replay", "%s", r.Replay)

@@ -167,7 +167,7 @@ func printSweep(w io.Writer, s *run.Summary) error {
 		for _, r := range list {
 			fmt.Fprintf(&b, "\nseed %d: %s %s\n", r.Seed, r.Verdict, r.Property)
 			if r.Reason != "" {
-				fmt.Fprintf(&b, "  %s\n", r.Reason)
+				fmt.Fprintf(&b, "  %s\n", why(r.Property, r.Reason))
 			}
 			fmt.Fprintf(&b, "  %s\n", r.Replay)
 			if r.Dir != "" {
