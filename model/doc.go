@@ -15,6 +15,13 @@
 // into a search by porcupine. There an operation whose outcome is unknown may
 // take effect at any instant after its call, or never:
 //
-//	resolve.go   what the whole history tells about each unknown operation
-//	search.go    the porcupine model: states, unknown effects, descriptions
+//	problem.go    the history as operations of porcupine
+//	resolve.go    what the whole history tells about unknown outcomes
+//	search.go     the states of the search, and one step of it
+//	bookmarks.go  what a bookmark may be, kept apart per key
+//	unknown.go    which unknown outcomes can matter, and what they may do
+//	explain.go    why a history has no order
+//
+// The pruning in these files is checked against a search without any, on
+// random small histories (linearizability/check, TestAgreesWithNaive).
 package model

@@ -18,6 +18,7 @@ type shape struct {
 	sessions  bool
 	keys      uint32
 	dense     bool // more of what is rare, for short histories
+	repeats   bool // clients ask again, and go on with a session after an unknown outcome
 	bug       bug  // what goes wrong, once, half way
 }
 
@@ -119,6 +120,7 @@ type client struct {
 	readable op.Generation
 	session  op.Session
 	sequence op.Sequence
+	last     *op.Request // numbered
 }
 
 func (g *generator) busy() bool {
@@ -138,7 +140,13 @@ func (g *generator) readable(x *client) bool {
 
 func (g *generator) giveUp(c int) { g.rec.Unknown(c, g.now, 0, "no answer") }
 
-func (g *generator) forget(x *client) { *x = client{} }
+func (g *generator) forget(x *client) {
+	if g.repeats && g.r.IntN(2) == 0 {
+		x.req, x.reply = nil, nil
+		return
+	}
+	*x = client{}
+}
 
 func (g *generator) execute(r *op.Request) *op.Reply {
 	c := model.Choice{Timestamp: op.Timestamp(g.now / 3)}
@@ -159,10 +167,16 @@ func (g *generator) request(x *client) *op.Request {
 	if g.sessions && x.session == 0 {
 		return &op.Request{Kind: op.Register}
 	}
+	if g.repeats && x.last != nil && g.r.IntN(4) == 0 {
+		return x.last
+	}
 	r := g.draw()
 	if g.sessions && r.Mutates() && r.Kind != op.Purge {
 		x.sequence += op.Sequence(1 + g.r.IntN(2))
 		r.Session, r.Sequence = x.session, x.sequence
+		if x.last == nil || g.r.IntN(3) > 0 { // else an older one may be asked again
+			x.last = r
+		}
 	}
 	return r
 }

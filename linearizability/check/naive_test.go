@@ -134,6 +134,9 @@ func TestAgreesWithNaive(t *testing.T) {
 	for seed := uint64(1); seed <= n; seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))
 		s := shape{clients: 2 + r.IntN(3), ops: 4 + r.IntN(12), unknown: 0.1 + 0.6*r.Float64(), keys: 1, sessions: r.IntN(4) == 0, dense: true}
+		if s.sessions {
+			s.repeats, s.semantics.Sessions = r.IntN(3) > 0, 2*r.IntN(2)
+		}
 		if r.IntN(5) == 0 {
 			s.semantics.Numbering = model.Continue
 		}
