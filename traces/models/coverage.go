@@ -39,8 +39,8 @@ func Actions(dir string) (map[string][]string, error) {
 	return out, nil
 }
 
-// Taken counts, by action name, how many states the outcomes' passing models
-// reached through it.
+// Taken counts, by module and action as "Ordered!PurgeBegin", how many states
+// the passing models among the outcomes reached through it.
 func Taken(outcomes []Outcome) map[string]int64 {
 	out := map[string]int64{}
 	for _, o := range outcomes {
@@ -48,7 +48,7 @@ func Taken(outcomes []Outcome) map[string]int64 {
 			continue
 		}
 		for _, c := range o.Result.Coverage {
-			out[c.Action] += c.Total
+			out[c.Module+"!"+c.Action] += c.Total
 		}
 	}
 	return out
