@@ -5,7 +5,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full linearizability sweep bench clean
+.PHONY: help tools build demo test check spec spec-full linearizability sweep crash-points bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -48,6 +48,9 @@ linearizability: ## linearizability tests over SEEDS seeds
 
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
+
+crash-points: ## one machine broken at every disk call, and again in its recovery: 28 thousand cases, counted
+	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
 
 bench: ## speed and memory of the simulator beside bare consensus; storage layers
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run

@@ -282,12 +282,15 @@ func (m *machine) rest() {
 
 // judge ends a case.
 func (m *machine) judge() (red string) {
+	if m.broken == nil {
+		m.watch.Rest(m.now, 0, []invariant.Subject{m.member})
+	}
+	// What a replica shows from inside names the cause of what follows from it.
+	if vs := m.watch.Violations(); len(vs) > 0 {
+		return vs[0].String()
+	}
 	if m.broken != nil {
 		return m.broken.Error()
-	}
-	m.watch.Rest(m.now, 0, []invariant.Subject{m.member})
-	if vs := m.watch.Violations(); len(vs) > 0 {
-		return fmt.Sprintf("%s: %s", vs[0].Property, vs[0])
 	}
 	ops, err := m.rec.Ops()
 	if err != nil {
