@@ -34,6 +34,12 @@ const (
 	Version = 1
 )
 
+// specified is the design whose traces a specification judges, unspecified are
+// those whose traces can be written and read only.
+const specified = "ordered"
+
+var unspecified = []string{"advance"}
+
 // Header is the first line of a trace.
 type Header struct {
 	Format     string `json:"format"`

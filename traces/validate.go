@@ -79,6 +79,10 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 	out := make([]Report, len(list))
 	for i, t := range list {
 		out[i] = Report{Trace: t.Name, Events: len(t.Lines)}
+		if t.Header.Design != specified {
+			out[i].Reason = fmt.Sprintf("not validated: there is no trace specification of the design %s yet", t.Header.Design)
+			continue
+		}
 		for _, p := range Split(t) {
 			j := &job{trace: i, piece: p}
 			commits := commitsOf(t, p.Partition)

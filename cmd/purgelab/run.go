@@ -102,12 +102,11 @@ func explain(ctx context.Context, dir string, r *run.Result) error {
 		if err != nil {
 			return err
 		}
-		_, _, err = check.Check(ctx, ops, check.Options{
-			Timeout: r.Settings.Timeout,
-			HTML: func(p op.Partition) (io.WriteCloser, error) {
-				return os.Create(filepath.Join(dir, porcupineFile(p)))
-			},
-		})
+		o := r.CheckOptions()
+		o.HTML = func(p op.Partition) (io.WriteCloser, error) {
+			return os.Create(filepath.Join(dir, porcupineFile(p)))
+		}
+		_, _, err = check.Check(ctx, ops, o)
 		return err
 	}
 	return nil

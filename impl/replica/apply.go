@@ -76,7 +76,7 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 		r.settle(c, op.Reply{Session: r.sessions.register(e.Op)})
 		return nil
 	}
-	if req.Kind == op.Purge {
+	if req.Kind == op.Purge && r.cfg.Design != Advance {
 		return r.applyPurge(e, c)
 	}
 	s := r.sessions.get(req.Session)
@@ -200,7 +200,9 @@ func commitEvent(e *raftlog.Entry, c *command) observe.Event {
 	case op.DeleteRecords:
 		ev.Kind, ev.Offset = "advance", c.Request.At.Offset
 	case op.Purge:
-		ev.Kind, ev.Generation = "purge", c.Request.Intent
+		if ev.Kind, ev.Generation = "purge", c.Request.Intent; c.Request.Intent == 0 {
+			ev.Kind, ev.Offset = "advance", -1 // a deletion of all records
+		}
 	}
 	return ev
 }

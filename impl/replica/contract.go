@@ -82,7 +82,8 @@ func plan(e *engine.Engine, req *op.Request) (from op.Offset, count uint32, refu
 			from = f.End
 		}
 	}
-	return from, uint32(min(op.Offset(req.Max), f.End-from)), nil, nil
+	// A bookmark at or above the end reads nothing; it must not be there at all.
+	return from, uint32(max(0, min(op.Offset(req.Max), f.End-from))), nil, nil
 }
 
 // raise is the effect of an auto-commit on the bookmark: never down.
@@ -97,7 +98,7 @@ func raise(e *engine.Engine, key op.Key, from op.Offset, count uint32) engine.Ef
 	return engine.Effect{Kind: engine.Store, Key: key, Position: position(e.Facts(), last)}
 }
 
-// mutate decides a mutation other than a purge or a registration.
+// mutate decides a mutation other than a registration or a purge by intent.
 func mutate(e *engine.Engine, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effect, error) {
 	f := e.Facts()
 	switch req.Kind {
@@ -132,20 +133,22 @@ func mutate(e *engine.Engine, req *op.Request, stamp op.Timestamp) (op.Reply, en
 		return op.Reply{}, engine.Effect{Kind: engine.Delete, Key: req.Key}, nil
 
 	case op.DeleteRecords:
-		return deleteRecords(f, req)
+		if r := inEra(f, req, req.At); r != nil {
+			return *r, engine.Effect{}, nil
+		}
+		return deleteRecords(f, req, req.At.Offset)
+
+	case op.Purge: // of the design in which numbering goes on
+		return deleteRecords(f, req, -1)
 	}
 	return op.Reply{Code: op.PolicyViolation}, engine.Effect{}, nil
 }
 
 // deleteRecords moves the start up. A cutoff of -1 is the end.
-func deleteRecords(f engine.Facts, req *op.Request) (op.Reply, engine.Effect, error) {
-	if r := inEra(f, req, req.At); r != nil {
-		return *r, engine.Effect{}, nil
-	}
+func deleteRecords(f engine.Facts, req *op.Request, cutoff op.Offset) (op.Reply, engine.Effect, error) {
 	if r := asExpected(f, req); r != nil {
 		return *r, engine.Effect{}, nil
 	}
-	cutoff := req.At.Offset
 	if cutoff == -1 {
 		cutoff = f.End
 	}

@@ -47,6 +47,7 @@ type Config struct {
 	Members   []int // all replicas of the partition, ID among them
 	Partition op.Partition
 	Cluster   uint64
+	Design    Design
 	FS        vfs.FS
 	Dir       string // of this replica on FS; exists
 
@@ -324,7 +325,8 @@ func (r *Replica) emit(e observe.Event) {
 	f := r.eng.Facts()
 	e.Time, e.Replica, e.Partition = r.now, r.cfg.ID, r.cfg.Partition
 	e.Applied, e.Start, e.End = f.Applied, f.Start, f.End
-	if e.Generation == 0 {
+	// A removal names its own generation, which may be 0.
+	if e.Generation == 0 && e.Action != "Reclaim" {
 		e.Generation = f.Generation
 	}
 	r.cfg.Sink.Observe(e)

@@ -144,13 +144,13 @@ func (r *Replica) request(q Request) {
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
 	case !r.serving || r.stuck():
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
-	case !validRequest(q.Op):
+	case !r.valid(q.Op):
 		reply := op.Reply{Code: op.BadRequest}
 		if q.Op.Kind == op.DeleteRecords {
 			reply.Position.Offset = -1
 		}
 		r.answer(q.Token, reply)
-	case q.Op.Kind == op.Purge:
+	case q.Op.Kind == op.Purge && r.cfg.Design.Intents():
 		r.awaitPurge(q)
 	case q.Op.Mutates():
 		n, err := r.propose(q.Op)
@@ -164,9 +164,10 @@ func (r *Replica) request(q Request) {
 	}
 }
 
-// validRequest refuses what no state could make legal.
-func validRequest(req *op.Request) bool {
-	if (req.Session == 0) != (req.Sequence == 0) && req.Mutates() && req.Kind != op.Register && req.Kind != op.Purge {
+// valid refuses what no state could make legal.
+func (r *Replica) valid(req *op.Request) bool {
+	byIntent := req.Kind == op.Purge && r.cfg.Design.Intents()
+	if (req.Session == 0) != (req.Sequence == 0) && req.Mutates() && req.Kind != op.Register && !byIntent {
 		return false
 	}
 	switch req.Kind {
@@ -175,7 +176,7 @@ func validRequest(req *op.Request) bool {
 	case op.Poll:
 		return req.Max > 0
 	case op.Purge:
-		return req.Intent > 0
+		return req.Intent > 0 || !byIntent
 	case op.Register, op.StoreBookmark, op.DeleteBookmark, op.GetBookmark, op.ListOffsets, op.DeleteRecords:
 		return true
 	}

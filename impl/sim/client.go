@@ -169,12 +169,12 @@ func (c *Cluster) wake(id int, epoch uint32) {
 func (c *Cluster) begin(cl *client) {
 	r := cl.order.Request
 	p := r.Partition
-	if numbered(r) && cl.sessions[p] == 0 {
+	if c.numbered(r) && cl.sessions[p] == 0 {
 		cl.register = &Call{Client: cl.id, Process: cl.process, Request: &op.Request{Kind: op.Register, Partition: p}}
 		c.invoke(cl, cl.register)
 		return
 	}
-	if numbered(r) {
+	if c.numbered(r) {
 		cl.sequence[p]++
 		r.Session, r.Sequence = cl.sessions[p], cl.sequence[p]
 	}
@@ -182,10 +182,15 @@ func (c *Cluster) begin(cl *client) {
 	c.invoke(cl, cl.call)
 }
 
-// numbered tells whether a request carries a session and a sequence. A purge
-// does not: its intent makes it repeatable.
-func numbered(r *op.Request) bool {
-	return r.Mutates() && r.Kind != op.Register && r.Kind != op.Purge
+// numbered tells whether a request carries a session and a sequence. A purge by
+// intent does not: the intent makes it repeatable.
+func (c *Cluster) numbered(r *op.Request) bool {
+	return r.Mutates() && r.Kind != op.Register && !c.byIntent(r)
+}
+
+// byIntent: the metadata plane is asked first, for a generation.
+func (c *Cluster) byIntent(r *op.Request) bool {
+	return r.Kind == op.Purge && c.o.Design.Intents()
 }
 
 func (c *Cluster) invoke(cl *client, call *Call) {
@@ -221,7 +226,7 @@ func (c *Cluster) attempt(cl *client) {
 	if cl.sent > 0 {
 		c.Effects.Repeated++
 	}
-	if r.Kind == op.Purge && r.Intent == 0 {
+	if c.byIntent(r) && r.Intent == 0 {
 		cl.state = asking
 		cl.sent++
 		if d, _ := c.net.route(0, 0, false, &c.Effects); d != lostInTransit {
@@ -380,7 +385,7 @@ func (c *Cluster) granted(id int, epoch uint32) {
 func (c *Cluster) giveUp(cl *client) {
 	call := cl.current()
 	r := call.Request
-	if r.Kind == op.Purge && r.Intent == 0 {
+	if c.byIntent(r) && r.Intent == 0 {
 		// The history tells what the client could not know. A question that is
 		// still on its way comes to nothing.
 		r.Intent = c.meta.granted(cl.token, r.Partition)

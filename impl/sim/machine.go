@@ -119,7 +119,7 @@ func (c *Cluster) boot(m *machine) {
 		s := &m.members[p]
 		s.boots++
 		member, err := c.open(replica.Config{
-			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1,
+			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1, Design: c.o.Design,
 			FS: fs, Dir: dirOf(p),
 			HeartbeatTicks: 5, ElectionTicks: 30,
 			CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,

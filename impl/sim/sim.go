@@ -79,6 +79,7 @@ type Options struct {
 	Replicas   int // 3
 	Partitions int // 1
 	Clients    int // 4
+	Design     replica.Design
 	Network    Network
 	Disk       DiskSpeed
 	// CheckpointOps, Sessions, SegmentBytes and JournalBytes go to the replicas.

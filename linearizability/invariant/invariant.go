@@ -21,7 +21,9 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 
+	"purgelab/impl/replica"
 	"purgelab/model/op"
 )
 
@@ -147,6 +149,18 @@ func (p *part) boundary(g op.Generation) op.Number {
 		}
 	}
 	return 0
+}
+
+// For lists the properties that a run of a design checks on replicas. Where a
+// purge is a deletion of records there is one generation, without a boundary, so
+// what speaks of those says nothing.
+func For(d replica.Design) []string {
+	if d != replica.Advance {
+		return Names
+	}
+	return slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
+		return slices.Contains([]string{"BoundaryAgreement", "BoundaryScope", "GenerationMonotone", "CompletionLast", "NoErrorNoAdvance"}, name)
+	})
 }
 
 // Names lists the properties that a run checks on replicas. NoStuckReplica is

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"purgelab/impl/replica"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/invariant"
 	"purgelab/linearizability/verdict"
+	"purgelab/model"
 )
 
 // judge fills in the verdicts. ended is why the simulation ended early, if it
@@ -20,7 +22,7 @@ func (r *Result) judge(ctx context.Context, stuck string, ended error) {
 	if ended != nil {
 		holds, why = verdict.Undecided, fmt.Sprintf("interrupted: %v", ended)
 	}
-	for _, name := range invariant.Names {
+	for _, name := range invariant.For(r.design()) {
 		v, reason := holds, why
 		for i := range r.Violations {
 			if r.Violations[i].Property == name {
@@ -47,12 +49,31 @@ func (r *Result) linearizable(ctx context.Context, ended error) verdict.Result {
 		return verdict.Result{Property: check.Property, Reason: err.Error()}
 	}
 	_ = ended // a prefix of a linearizable history is linearizable: it may be judged
-	total, all, err := check.Check(ctx, ops, check.Options{Timeout: r.Settings.Timeout})
+	total, all, err := check.Check(ctx, ops, r.CheckOptions())
 	r.Checked = all
 	if err != nil {
 		return verdict.Result{Property: check.Property, Reason: err.Error()}
 	}
 	return total
+}
+
+// CheckOptions say how the history is judged: numbering goes on where a purge is
+// a deletion of all records.
+func (r *Result) CheckOptions() check.Options {
+	o := check.Options{Timeout: r.Settings.Timeout}
+	if r.design() == replica.Advance {
+		o.Semantics.Numbering = model.Continue
+	}
+	return o
+}
+
+// design was parsed before the run began.
+func (r *Result) design() replica.Design {
+	d, err := replica.ParseDesign(r.Settings.Design)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // Red is the property that was violated first, with the reason, or empty. What

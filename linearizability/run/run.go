@@ -94,6 +94,10 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	if err != nil {
 		return nil, err
 	}
+	design, err := replica.ParseDesign(s.Design)
+	if err != nil {
+		return nil, err
+	}
 	m := &simulation{plan: s.Plan}
 	if m.plan == nil {
 		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
@@ -112,7 +116,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	// Small files and frequent checkpoints in some runs, large and rare in others.
 	shape := sim.Split(s.Seed, "shape")
 	m.cluster, err = sim.New(sim.Options{
-		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients,
+		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
 		Sessions: sessionTable, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
 	}, m.script)

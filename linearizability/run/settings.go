@@ -34,7 +34,7 @@ type Settings struct {
 	Seed       uint64 `json:"seed"`
 	Replicas   int    `json:"replicas"`   // 1, 3 or 5; 3
 	Partitions int    `json:"partitions"` // 1
-	Design     string `json:"design"`     // ordered
+	Design     string `json:"design"`     // ordered, or advance
 	Messages   string `json:"messages"`   // persisted
 	Bookmarks  string `json:"bookmarks"`  // persisted
 	Positions  string `json:"positions"`  // tagged, or bare
@@ -97,7 +97,7 @@ func (s *Settings) Complete() error {
 		now     []string
 		later   []string
 	}{
-		{"design", s.Design, []string{"ordered"}, []string{"reset-record", "advance"}},
+		{"design", s.Design, []string{"ordered", "advance"}, []string{"reset-record"}},
 		{"messages", s.Messages, []string{"persisted"}, []string{"replicated"}},
 		{"bookmarks", s.Bookmarks, []string{"persisted"}, []string{"replicated"}},
 		{"positions", s.Positions, []string{"tagged", "bare"}, nil},

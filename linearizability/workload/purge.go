@@ -21,7 +21,7 @@ func learnPurge(w *Workload, p *partition, reply *op.Reply) {
 	last := p.era
 	last.Offset = max(0, p.end-1)
 	w.keep(p, last)
-	p.current(reply.Position)
+	p.see(reply.Position, reply.Position.Offset, reply.Position.Offset)
 }
 
 // Quiet lists what is read of every partition when all has come to rest: all

@@ -1,0 +1,35 @@
+package replica
+
+import "fmt"
+
+// Design says how a partition is purged.
+type Design uint8
+
+const (
+	// Ordered: a purge is an op of the log; its number is the boundary, the same
+	// on every replica. Numbering begins anew.
+	Ordered Design = iota
+	// ResetRecord: each replica purges on its own when it learns the intent; its
+	// boundary is the highest op of its own journal. Numbering begins anew.
+	ResetRecord
+	// Advance: a purge is a deletion of all records, an op like any other.
+	// Numbering goes on.
+	Advance
+)
+
+var designNames = [...]string{"ordered", "reset-record", "advance"}
+
+func (d Design) String() string { return designNames[d] }
+
+// ParseDesign reads what String prints.
+func ParseDesign(s string) (Design, error) {
+	for i, n := range designNames {
+		if n == s {
+			return Design(i), nil
+		}
+	}
+	return 0, fmt.Errorf("design %q: want one of %v", s, designNames)
+}
+
+// Intents tells whether the metadata plane hands out the purges of this design.
+func (d Design) Intents() bool { return d != Advance }
