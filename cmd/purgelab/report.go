@@ -183,24 +183,30 @@ func (r *runFiles) draw() report.Run {
 	return out
 }
 
-// checks are the run's lines in the table of verdicts: one for all properties
-// that hold, one for each other.
+// checks are the run's lines in the table of verdicts: for its history and for
+// its replicas one line if all holds, else one for each property that does not.
 func (r *runFiles) checks() []report.Check {
 	var out []report.Check
-	pass := 0
-	for _, x := range r.record.Results {
-		if x.Verdict == verdict.Pass {
-			pass++
-			continue
+	for _, layer := range []string{"histories", "replicas"} {
+		pass, all := 0, 0
+		for _, x := range r.record.Results {
+			if layerOf(x.Property) != layer {
+				continue
+			}
+			all++
+			if x.Verdict == verdict.Pass {
+				pass++
+				continue
+			}
+			out = append(out, report.Check{
+				Layer: layer, Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: why(x.Property, x.Reason), Replay: r.record.Replay,
+			})
 		}
-		out = append(out, report.Check{
-			Layer: layerOf(x.Property), Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: why(x.Property, x.Reason), Replay: r.record.Replay,
-		})
-	}
-	if pass > 0 {
-		out = append(out, report.Check{
-			Layer: "runs", Name: r.name(), Verdict: report.Pass, Detail: fmt.Sprintf("%s hold, over %s", plural(pass, "property"), plural(r.record.Operations, "operation")),
-		})
+		if pass == all && all > 0 {
+			out = append(out, report.Check{
+				Layer: layer, Name: r.name(), Verdict: report.Pass, Detail: fmt.Sprintf("%s, %s", plural(pass, "property"), plural(r.record.Operations, "operation")),
+			})
+		}
 	}
 	return out
 }
