@@ -30,7 +30,7 @@ var arrows = []arrow{
 		From: []string{"impl/..."}, Never: []string{"linearizability/...", "traces/...", "cmd/..."}, Except: []string{"linearizability/workload", "linearizability/faults", "linearizability/history"},
 		Why: "the implementation does not know who judges it",
 	}, {
-		From:  []string{"impl/replica", "impl/consensus", "impl/engine", "impl/journal", "impl/segment", "impl/bookmark", "impl/record", "impl/purge", "impl/recovery", "impl/vfs/...", "impl/observe", "impl/defect", "impl/raftlog"},
+		From:  []string{"impl/replica", "impl/meta", "impl/consensus", "impl/engine", "impl/journal", "impl/segment", "impl/bookmark", "impl/record", "impl/purge", "impl/recovery", "impl/vfs/...", "impl/observe", "impl/defect", "impl/raftlog"},
 		Never: []string{"linearizability/...", "impl/sim/...", "impl/node/..."}, Tests: true,
 		Why: "a replica does not know whether it runs in the simulator or on a machine",
 	}, {

@@ -91,7 +91,10 @@ type Answer struct {
 // on this partition sooner or later.
 type Intent struct {
 	Generation op.Generation
-	Expected   *op.Position
+	// Previous is the intent before it on this partition, 0 if it is the first or
+	// if that is not known.
+	Previous op.Generation
+	Expected *op.Position
 }
 
 // Input is exactly one of a tick, a message, a request, the intents known to

@@ -3,6 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 
+	"purgelab/impl/meta"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
 )
@@ -35,6 +36,10 @@ type Call struct {
 	Request *op.Request
 	// Asked is the highest op known to be committed when the call began.
 	Asked op.Number
+	// MetaSession and MetaSequence name the command by which a purge asked the
+	// metadata plane for its intent; zero if it did not come to that.
+	MetaSession  op.Session
+	MetaSequence op.Sequence
 }
 
 // Outcome is what a client knows at the end of a call.
@@ -69,7 +74,13 @@ type client struct {
 	sessions []op.Session  // per partition; 0 none
 	sequence []op.Sequence // per partition; last one used
 	leader   []int         // per partition; where to ask first
-	rand     *rand.Rand
+
+	metaLeader   int // where to ask the metadata plane first
+	metaSession  op.Session
+	metaSequence op.Sequence
+	asked        *meta.Request // command that waits for the plane's answer
+
+	rand *rand.Rand
 
 	state    clientState
 	epoch    uint32 // of the call; stale events are dropped
@@ -87,7 +98,7 @@ type clientState uint8
 
 const (
 	thinking clientState = iota
-	asking               // the metadata plane for a generation
+	asking               // the metadata plane for an intent
 	waiting              // for an answer
 	pausing              // before sending again
 	finished
@@ -123,7 +134,7 @@ func (c *Cluster) initClients() {
 func (c *Cluster) next(cl *client) {
 	o, ok := c.script.Next(cl.id, c.now)
 	cl.epoch++
-	cl.call, cl.register = nil, nil
+	cl.call, cl.register, cl.asked = nil, nil, nil
 	if !ok {
 		cl.state = finished
 		return
@@ -214,8 +225,8 @@ func (cl *client) current() *Call {
 	return cl.call
 }
 
-// attempt sends the current request once, or asks for the generation of a purge
-// that has none yet.
+// attempt sends the current request once, or asks for the intent of a purge that
+// has none yet.
 func (c *Cluster) attempt(cl *client) {
 	call := cl.current()
 	r := call.Request
@@ -227,13 +238,7 @@ func (c *Cluster) attempt(cl *client) {
 		c.Effects.Repeated++
 	}
 	if c.byIntent(r) && r.Intent == 0 {
-		cl.state = asking
-		cl.sent++
-		if d, _ := c.net.route(0, 0, false, &c.Effects); d != lostInTransit {
-			cl.copies++
-			c.schedule(d, event{kind: evAsk, who: uint16(cl.id), epoch: cl.epoch})
-		}
-		c.startTimer(cl)
+		c.ask(cl)
 		return
 	}
 	if r.Kind == op.Register && cl.sent > 0 {
@@ -280,7 +285,11 @@ func (c *Cluster) timeout(id int, wait uint32) {
 	if cl.wait != wait || cl.state != waiting && cl.state != asking {
 		return
 	}
-	c.elsewhere(cl, cl.current().Request.Partition, 0)
+	if cl.state == asking {
+		c.otherMeta(cl, 0)
+	} else {
+		c.elsewhere(cl, cl.current().Request.Partition, 0)
+	}
 	c.attempt(cl)
 }
 
@@ -369,28 +378,12 @@ func (c *Cluster) deliverAnswer(id int, slot int32) {
 	c.finish(cl, call, Answered, a.reply)
 }
 
-// granted: the metadata plane answered; now the partition is asked.
-func (c *Cluster) granted(id int, epoch uint32) {
-	cl := &c.clients[id]
-	if cl.epoch != epoch || cl.state != asking {
-		return
-	}
-	cl.call.Request.Intent = c.meta.granted(cl.token, cl.call.Request.Partition)
-	cl.sent = 0
-	c.attempt(cl)
-}
-
 // giveUp ends a call whose time is over. Its outcome is known only if it cannot
 // have changed anything: a read, or a mutation of which every copy was refused.
+// A purge that asked the metadata plane and got no answer may have its intent.
 func (c *Cluster) giveUp(cl *client) {
 	call := cl.current()
 	r := call.Request
-	if c.byIntent(r) && r.Intent == 0 {
-		// The history tells what the client could not know. A question that is
-		// still on its way comes to nothing.
-		r.Intent = c.meta.granted(cl.token, r.Partition)
-		cl.copies = 0
-	}
 	if r.Kind == op.Purge && r.Intent != 0 {
 		cl.copies = 1 // the intent is committed: the reconciler goes on
 	}
@@ -409,6 +402,7 @@ func (c *Cluster) finish(cl *client, call *Call, o Outcome, reply op.Reply) {
 		for p := range cl.sessions {
 			cl.sessions[p], cl.sequence[p] = 0, 0
 		}
+		cl.metaSession = 0
 	}
 	c.script.Returned(c.now, call, o, reply)
 	c.next(cl)

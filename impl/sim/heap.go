@@ -4,18 +4,19 @@ package sim
 type eventKind uint8
 
 const (
-	evTick    eventKind = iota // machine: one tick for each of its replicas
-	evWork                     // machine, partition: one piece of disk work
-	evMessage                  // machine: slot of messages
-	evRequest                  // machine: slot of requests
-	evAnswer                   // client: slot of answers
-	evWake                     // client: choose the next operation, or send again
-	evTimeout                  // client: no answer in time
-	evAsk                      // metadata plane: client asks for a purge generation
-	evGrant                    // client: the metadata plane's answer
-	evIntents                  // metadata plane: tell a machine's replicas what is unsettled
-	evRestart                  // machine: boot
-	evCall                     // slot of calls
+	evTick        eventKind = iota // machine: one tick for each of its replicas
+	evWork                         // machine, partition: one piece of disk work
+	evMessage                      // machine: slot of messages
+	evRequest                      // machine: slot of requests
+	evAnswer                       // client: slot of answers
+	evWake                         // client: choose the next operation, or send again
+	evTimeout                      // client: no answer in time
+	evAsk                          // machine: slot of commands for the metadata plane
+	evGrant                        // client: slot of the metadata plane's answers
+	evMetaWork                     // machine: one sync of the metadata plane's replica
+	evMetaMessage                  // slot of messages between its replicas
+	evRestart                      // machine: boot
+	evCall                         // slot of calls
 )
 
 // event is one entry of the heap. Events are ordered by (at, seq); seq is

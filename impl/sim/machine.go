@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/meta"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
@@ -46,6 +47,7 @@ type machine struct {
 	up      bool
 	epoch   uint32 // of the boot; raised when the machine goes down
 	members []slot
+	meta    metaSlot
 	aim     *Aim // armed crash, nil if none
 	// recovery is aimed at the next boot.
 	recovery *Aim
@@ -58,7 +60,12 @@ type slot struct {
 	member  Member // nil: down, or refused
 	working bool   // a work event is on the heap
 	boots   int
+	told    int // intents that this boot has learned
 }
+
+// metaSlotNumber stands for the replica of the metadata plane where partitions
+// are counted.
+const metaSlotNumber = -1
 
 // Aim is a crash at a disk call.
 type Aim struct {
@@ -83,6 +90,9 @@ func (c *Cluster) initMachines() error {
 		m.id, m.disk = id, crashfs.New()
 		m.members = make([]slot, c.o.Partitions)
 		fs := m.disk.FS()
+		if err := fs.Mkdir("sim.mkdir", metaDir); err != nil {
+			return err
+		}
 		for p := range m.members {
 			if err := fs.Mkdir("sim.mkdir", dirOf(p)); err != nil {
 				return err
@@ -93,7 +103,6 @@ func (c *Cluster) initMachines() error {
 		}
 		c.boot(m)
 		c.schedule(phase.Int64N(tickPeriod), event{kind: evTick, who: uint16(id), epoch: m.epoch})
-		c.schedule(phase.Int64N(intentsPeriod), event{kind: evIntents, who: uint16(id)})
 	}
 	if len(c.Refusals) > 0 {
 		return c.Refusals[0].Err
@@ -101,7 +110,7 @@ func (c *Cluster) initMachines() error {
 	return nil
 }
 
-// boot opens every replica of a machine. A crash that is aimed at its recovery
+// boot opens every replica of a machine, that of the metadata plane first. A crash that is aimed at its recovery
 // may take it down again.
 func (c *Cluster) boot(m *machine) {
 	if m.recovery != nil {
@@ -114,10 +123,14 @@ func (c *Cluster) boot(m *machine) {
 	for i := range members {
 		members[i] = i + 1
 	}
+	if !c.bootMeta(m, members) {
+		return
+	}
 	fs := m.disk.FS()
 	for p := range m.members {
 		s := &m.members[p]
 		s.boots++
+		s.told = 0
 		member, err := c.open(replica.Config{
 			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1, Design: c.o.Design,
 			FS: fs, Dir: dirOf(p),
@@ -141,6 +154,7 @@ func (c *Cluster) boot(m *machine) {
 			c.o.Watch.Booted(c.now/Millisecond, m.id, op.Partition(p), member)
 		}
 	}
+	c.tell(m)
 }
 
 // stopped handles an error of a replica: its machine crashed under it, as was
@@ -160,8 +174,14 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 		c.schedule(a.Down, event{kind: evRestart, who: uint16(m.id), epoch: m.epoch})
 		return
 	}
-	m.members[p].member = nil
-	c.Refusals = append(c.Refusals, Refusal{At: c.now / Millisecond, Replica: m.id, Partition: op.Partition(p), Err: err})
+	of := meta.OwnPartition
+	if p == metaSlotNumber {
+		m.meta.member = nil
+	} else {
+		of = op.Partition(p)
+		m.members[p].member = nil
+	}
+	c.Refusals = append(c.Refusals, Refusal{At: c.now / Millisecond, Replica: m.id, Partition: of, Err: err})
 }
 
 // down takes a machine down. Whatever was scheduled for it is stale from now on.
@@ -184,6 +204,7 @@ func (c *Cluster) down(m *machine, power bool) {
 		c.Effects.ProcessCrashes++
 		m.disk.ProcessCrash()
 	}
+	m.meta.member, m.meta.working = nil, false
 	for p := range m.members {
 		m.members[p].member = nil
 		m.members[p].working = false
@@ -209,6 +230,7 @@ func (c *Cluster) tick(id int, epoch uint32) {
 		return
 	}
 	c.schedule(tickPeriod, event{kind: evTick, who: uint16(id), epoch: epoch})
+	c.stepMeta(id, meta.Input{Tick: true})
 	for p := range m.members {
 		c.step(id, p, replica.Input{Tick: true})
 	}

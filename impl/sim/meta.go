@@ -1,98 +1,312 @@
 package sim
 
 import (
-	"math/rand/v2"
+	"fmt"
 
+	"purgelab/impl/consensus"
+	"purgelab/impl/meta"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
 )
 
-// meta stands for the metadata plane: a durable counter that hands out purge
-// generations per partition and tells the replicas, again and again, which ones
-// are not settled yet. It is a single reliable place, reached through links that
-// are not.
-type meta struct {
-	intents [][]replica.Intent // per partition, ascending generations, never changed
-	callers [][]uint64         // per partition: the call that each intent was granted to
-	settled []int              // per partition: how many are known to be settled
-	rand    *rand.Rand
+// The metadata plane: a replica of it on every machine, in the directory meta,
+// one raft group over the same network and disks as everything else. A client
+// asks its leader for the intent of a purge; each machine tells its replicas of
+// partitions what its own replica of the plane knows, which may lag behind.
+
+const (
+	metaDir = "meta"
+	// allPartitions are in one topic.
+	topic meta.Topic = 0
+	// gapEvery leaves out one generation in eight.
+	gapEvery = 8
+)
+
+// metaSlot is the replica of the metadata plane on a machine.
+type metaSlot struct {
+	member  *meta.Machine // nil: down, or refused
+	working bool
+	boots   int
 }
 
-func (m *meta) init(seed uint64, partitions int) {
-	m.intents = make([][]replica.Intent, partitions)
-	m.callers = make([][]uint64, partitions)
-	m.settled = make([]int, partitions)
-	m.rand = Split(seed, "meta")
+// askParcel is a command on its way to the plane, grantParcel its answer.
+type askParcel struct {
+	token uint64
+	req   *meta.Request
 }
 
-// grant gives a call its generation, the same one if it asks again. Some
-// generations are skipped, as intents that were withdrawn would be.
-func (m *meta) grant(caller uint64, r *op.Request) {
-	if m.granted(caller, r.Partition) != 0 {
+type grantParcel struct {
+	token  uint64
+	reply  meta.Reply
+	leader int
+}
+
+// bootMeta opens the plane's replica of a machine; false if the machine went
+// down over it.
+func (c *Cluster) bootMeta(m *machine, members []int) bool {
+	s := &m.meta
+	s.boots++
+	cfg := meta.Config{
+		ID: m.id, Members: members, Cluster: 1, FS: m.disk.FS(), Dir: metaDir,
+		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
+		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)),
+	}
+	for p := 0; p < c.o.Partitions; p++ {
+		cfg.Initial = append(cfg.Initial, meta.Placement{Topic: topic, Partition: op.Partition(p)})
+	}
+	member, err := openMeta(cfg)
+	if err != nil {
+		c.stopped(m, metaSlotNumber, err)
+		return m.up
+	}
+	s.member = member
+	return true
+}
+
+func openMeta(cfg meta.Config) (m *meta.Machine, err error) {
+	defer caught(&err)
+	return meta.Open(cfg)
+}
+
+// stepMeta gives one input to the plane's replica of a machine and spreads what
+// comes out.
+func (c *Cluster) stepMeta(id int, in meta.Input) {
+	m := &c.machines[id]
+	s := &m.meta
+	if s.member == nil {
 		return
 	}
-	list := m.intents[r.Partition]
-	g := op.Generation(1)
-	if len(list) > 0 {
-		g = list[len(list)-1].Generation + 1
+	c.Steps++
+	out, err := stepMetaSafely(s.member, in)
+	if err != nil {
+		c.stopped(m, metaSlotNumber, err)
+		return
 	}
-	if m.rand.IntN(8) == 0 {
-		g++
-	}
-	m.intents[r.Partition] = append(list, replica.Intent{Generation: g, Expected: r.Expected})
-	m.callers[r.Partition] = append(m.callers[r.Partition], caller)
-}
-
-// granted is the generation that a call was given, 0 if none.
-func (m *meta) granted(caller uint64, p op.Partition) op.Generation {
-	for i := len(m.callers[p]) - 1; i >= 0; i-- {
-		if m.callers[p][i] == caller {
-			return m.intents[p][i].Generation
+	for _, x := range out.Messages {
+		first, second := c.net.route(x.From, x.To, true, &c.Effects)
+		if first != lostInTransit {
+			c.schedule(first, event{kind: evMetaMessage, slot: c.metaMessages.put(x)})
+		}
+		if second != lostInTransit {
+			c.schedule(second, event{kind: evMetaMessage, slot: c.metaMessages.put(x)})
 		}
 	}
-	return 0
+	for i := range out.Answers {
+		a := &out.Answers[i]
+		if d, _ := c.net.route(id, 0, false, &c.Effects); d != lostInTransit {
+			c.schedule(d, event{kind: evGrant, who: uint16(a.Token % uint64(c.o.Clients)), slot: c.grants.put(grantParcel{a.Token, a.Reply, a.Leader})})
+		}
+	}
+	if out.Work && !s.working {
+		s.working = true
+		c.schedule(c.diskDelay(true), event{kind: evMetaWork, who: uint16(id), epoch: m.epoch})
+	}
+	if out.Changed {
+		c.tell(m)
+	}
 }
 
-// askIntent: a client's question reached the metadata plane.
-func (c *Cluster) askIntent(id int, epoch uint32) {
-	cl := &c.clients[id]
-	if cl.epoch != epoch {
-		return // it gave up before the question arrived
-	}
-	c.meta.grant(cl.token, cl.call.Request)
-	if d, _ := c.net.route(0, 0, false, &c.Effects); d != lostInTransit {
-		c.schedule(d, event{kind: evGrant, who: uint16(id), epoch: epoch})
-	}
+func stepMetaSafely(m *meta.Machine, in meta.Input) (out meta.Output, err error) {
+	defer caught(&err)
+	return m.Step(in)
 }
 
-// tellIntents tells one machine what is not settled.
-func (c *Cluster) tellIntents(id int) {
-	c.schedule(intentsPeriod, event{kind: evIntents, who: uint16(id)})
-	if !c.machines[id].up {
+func (c *Cluster) metaWork(id int, epoch uint32) {
+	m := &c.machines[id]
+	if !m.up || m.epoch != epoch {
 		return
 	}
-	for p, list := range c.meta.intents {
-		c.learnSettled(id, p)
-		open := list[c.meta.settled[p]:]
-		if len(open) == 0 {
+	m.meta.working = false
+	c.stepMeta(id, meta.Input{Work: true})
+}
+
+func (c *Cluster) deliverMeta(slot int32) {
+	x := c.metaMessages.take(slot)
+	if !c.machines[x.To].up {
+		c.Effects.ToDead++
+		return
+	}
+	c.stepMeta(x.To, meta.Input{Message: &x})
+}
+
+// tell passes to the replicas of a machine the intents that its replica of the
+// plane knows, each once in the life of both.
+func (c *Cluster) tell(m *machine) {
+	if m.meta.member == nil {
+		return
+	}
+	state := m.meta.member.State()
+	for p := range m.members {
+		s := &m.members[p]
+		known := state.Partition(op.Partition(p))
+		if s.member == nil || known == nil || s.told >= len(known.Intents) {
 			continue
 		}
-		if d, _ := c.net.route(0, id, false, &c.Effects); d != lostInTransit {
-			c.step(id, p, replica.Input{Intents: open})
+		list := make([]replica.Intent, 0, len(known.Intents)-s.told)
+		for _, in := range known.Intents[s.told:] {
+			list = append(list, replica.Intent{Generation: in.Generation, Previous: in.Previous, Expected: in.Expected})
+		}
+		s.told = len(known.Intents)
+		if c.step(m.id, p, replica.Input{Intents: list}); !m.up {
+			return
 		}
 	}
 }
 
-// learnSettled reads from a replica what it has settled: what is applied
-// anywhere was committed, so it is settled everywhere sooner or later.
-func (c *Cluster) learnSettled(id, p int) {
-	m := c.machines[id].members[p].member
-	list := c.meta.intents[p]
-	if m == nil || c.meta.settled[p] == len(list) {
+// ask sends the command for the intent of a client's purge once more, or that
+// for a session, which it needs first.
+func (c *Cluster) ask(cl *client) {
+	if cl.metaSession == 0 {
+		// A registration cannot be repeated; an older one that was executed after
+		// all left a session that nobody uses.
+		c.newToken(cl)
+		cl.asked = &meta.Request{Kind: meta.Register}
+	} else if cl.asked == nil {
+		c.newToken(cl)
+		cl.metaSequence++
+		r := cl.call.Request
+		cl.asked = &meta.Request{
+			Kind: meta.PurgePartition, Topic: topic, Partition: r.Partition,
+			Session: cl.metaSession, Sequence: cl.metaSequence, Expected: r.Expected,
+		}
+		cl.call.MetaSession, cl.call.MetaSequence = cl.metaSession, cl.metaSequence
+	}
+	if cl.metaLeader == 0 {
+		cl.metaLeader = 1 + cl.rand.IntN(c.o.Replicas)
+	}
+	cl.state = asking
+	cl.sent++
+	numbered := cl.asked.Kind != meta.Register
+	first, second := c.net.route(0, cl.metaLeader, numbered, &c.Effects)
+	for _, d := range [2]int64{first, second} {
+		if d == lostInTransit {
+			continue
+		}
+		if numbered {
+			cl.copies++
+		}
+		c.asking++
+		c.schedule(d, event{kind: evAsk, who: uint16(cl.metaLeader), slot: c.asks.put(askParcel{cl.token, cl.asked})})
+	}
+	c.startTimer(cl)
+}
+
+// deliverAsk gives a command to a replica of the plane.
+func (c *Cluster) deliverAsk(to int, slot int32) {
+	q := c.asks.take(slot)
+	c.asking--
+	if !c.machines[to].up {
+		c.Effects.ToDead++
 		return
 	}
-	s := m.View().Facts.Settled
-	for c.meta.settled[p] < len(list) && list[c.meta.settled[p]].Generation <= s {
-		c.meta.settled[p]++
+	c.stepMeta(to, meta.Input{Call: &meta.Call{Token: q.token, Request: q.req}})
+}
+
+// deliverGrant goes on with a purge whose intent is committed, or asks again.
+func (c *Cluster) deliverGrant(id int, slot int32) {
+	g := c.grants.take(slot)
+	cl := &c.clients[id]
+	if g.token != cl.token || cl.asked == nil {
+		return // of an older command
 	}
+	if g.reply.Code.Retriable() {
+		if cl.asked.Kind != meta.Register {
+			cl.copies--
+		}
+		if cl.state != asking {
+			return // another copy was refused before
+		}
+		pause := retryPause
+		if g.reply.Code == op.NotLeader {
+			if c.otherMeta(cl, g.leader); g.leader == 0 {
+				pause = electionPause
+			}
+		}
+		cl.state = pausing
+		c.schedule(pause+cl.rand.Int64N(pause), event{kind: evWake, who: uint16(id), epoch: cl.epoch})
+		return
+	}
+	registered := cl.asked.Kind == meta.Register
+	cl.asked = nil
+	cl.epoch++ // a pause that was going on is over
+	if registered {
+		cl.metaSession, cl.metaSequence = g.reply.Session, 0
+		cl.sent = 0
+		c.attempt(cl)
+		return
+	}
+	if g.reply.Code != op.OK || g.reply.Results[0].Code != op.OK {
+		// The session went, or the partition.
+		cl.metaSession = 0
+		o := NoEffect
+		if g.reply.Code != op.OK && cl.sent > 1 {
+			o = Unknown
+		}
+		c.finish(cl, cl.call, o, op.Reply{})
+		return
+	}
+	cl.call.Request.Intent = g.reply.Results[0].Generation
+	cl.sent, cl.copies = 0, 0
+	c.attempt(cl)
+}
+
+// otherMeta chooses the next machine to ask: the hinted one, or any other.
+func (c *Cluster) otherMeta(cl *client, hint int) {
+	switch {
+	case hint != 0 && hint != cl.metaLeader:
+		cl.metaLeader = hint
+	case c.o.Replicas > 1:
+		n := 1 + cl.rand.IntN(c.o.Replicas-1)
+		if n >= cl.metaLeader {
+			n++
+		}
+		cl.metaLeader = n
+	}
+}
+
+// MetaLeader is the machine whose replica of the metadata plane leads with the
+// highest term, 0 if none does.
+func (c *Cluster) MetaLeader() int {
+	leader, term := 0, uint64(0)
+	for id := 1; id <= c.o.Replicas; id++ {
+		if m := c.machines[id].meta.member; m != nil {
+			if v := m.View(); v.Role == consensus.Leader && v.Term > term {
+				leader, term = id, v.Term
+			}
+		}
+	}
+	return leader
+}
+
+// Granted tells, once the cluster is at rest, which intent a purge got that was
+// given up before its client knew; 0: none, and it never will get one.
+func (c *Cluster) Granted(call *Call) op.Generation {
+	leader := c.MetaLeader()
+	if leader == 0 || call.MetaSession == 0 {
+		return 0
+	}
+	reply, ok := c.machines[leader].meta.member.State().Outcome(call.MetaSession, call.MetaSequence)
+	if !ok || len(reply.Results) == 0 {
+		return 0
+	}
+	return reply.Results[0].Generation
+}
+
+// metaAtRest tells whether every replica of the plane is up to date and no
+// command is on its way.
+func (c *Cluster) metaAtRest() (bool, string) {
+	if c.asking > 0 {
+		return false, "a command for the metadata plane is on its way"
+	}
+	leader := c.MetaLeader()
+	if leader == 0 {
+		return false, "the metadata plane has no leader"
+	}
+	lead := c.machines[leader].meta.member.View()
+	for id := 1; id <= c.o.Replicas; id++ {
+		if v := c.machines[id].meta.member.View(); v.Applied != v.Last || v.Last != lead.Last || v.Pending {
+			return false, fmt.Sprintf("replica %d of the metadata plane: applied %d, journal ends at %d, leader %d ends at %d", id, v.Applied, v.Last, leader, lead.Last)
+		}
+	}
+	return true, ""
 }

@@ -35,7 +35,7 @@ func (n *Network) defaults() {
 }
 
 // network decides the fate of each message. Ends are replicas 1..n; 0 stands
-// for clients and the metadata plane.
+// for the clients.
 type network struct {
 	Network
 	ends    int
@@ -130,7 +130,7 @@ func (c *Cluster) SetNetwork(n Network) {
 func (c *Cluster) Network() Network { return c.net.Network }
 
 // Cut cuts the link from one replica to another; cuts add up. End 0 stands for
-// the clients and the metadata plane.
+// the clients.
 func (c *Cluster) Cut(from, to int) { c.net.cut[from*c.net.ends+to]++ }
 
 // Mend takes back one Cut.

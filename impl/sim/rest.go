@@ -1,6 +1,10 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+
+	"purgelab/model/op"
+)
 
 // AtRest tells whether nothing is left to do: every machine is up, every replica
 // has materialized all that is committed and serves, all agree on where they
@@ -14,13 +18,17 @@ func (c *Cluster) AtRest() (bool, string) {
 			return false, fmt.Sprintf("machine %d is down", id)
 		}
 	}
+	if ok, why := c.metaAtRest(); !ok {
+		return false, why
+	}
+	plane := c.machines[c.MetaLeader()].meta.member.State()
 	for p := 0; p < c.o.Partitions; p++ {
 		leader := c.Leader(p)
 		if leader == 0 {
 			return false, fmt.Sprintf("partition %d has no leader", p)
 		}
 		lead := c.machines[leader].members[p].member.View()
-		intents := c.meta.intents[p]
+		intended := plane.Partition(op.Partition(p)).Highest()
 		for id := 1; id <= c.o.Replicas; id++ {
 			v := c.machines[id].members[p].member.View()
 			f := v.Facts
@@ -31,8 +39,8 @@ func (c *Cluster) AtRest() (bool, string) {
 				return false, fmt.Sprintf("replica %d of partition %d: applied %d, committed %d, journal ends at %d, leader %d committed %d", id, p, f.Applied, v.Committed, v.Last, leader, lead.Committed)
 			case f.Generation != lead.Facts.Generation || f.Start != lead.Facts.Start || f.End != lead.Facts.End:
 				return false, fmt.Sprintf("replica %d of partition %d is at g%d %d..%d, leader %d at g%d %d..%d", id, p, f.Generation, f.Start, f.End, leader, lead.Facts.Generation, lead.Facts.Start, lead.Facts.End)
-			case len(intents) > 0 && f.Settled < intents[len(intents)-1].Generation:
-				return false, fmt.Sprintf("replica %d of partition %d settled intent %d, not %d", id, p, f.Settled, intents[len(intents)-1].Generation)
+			case f.Settled < intended:
+				return false, fmt.Sprintf("replica %d of partition %d settled intent %d, not %d", id, p, f.Settled, intended)
 			}
 		}
 	}

@@ -1,12 +1,13 @@
 // Package sim runs a cluster of replicas in one thread on simulated time. It is
-// the world around the replicas: clocks, network, disks, clients and the
-// metadata plane that hands out purge generations. One seed gives one run, to
-// the byte.
+// the world around the replicas: clocks, network, disks and clients. One seed
+// gives one run, to the byte.
 //
 // # Machines
 //
-// A machine has one disk (crashfs) and one replica of each partition, in the
-// directory p<partition>. Everything happens as an event on one heap, ordered by
+// A machine has one disk (crashfs), one replica of the metadata plane, in the
+// directory meta, and one replica of each partition, in p<partition>. The
+// plane's replicas are a raft group of their own on the same network; each tells
+// the replicas of its machine which purges are intended, and may lag behind. Everything happens as an event on one heap, ordered by
 // (time, sequence). A replica is stepped by one event at a time and its outputs
 // become later events, so between any two steps of a replica anything may
 // happen elsewhere, or to it.
@@ -47,6 +48,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
+	"purgelab/impl/meta"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
@@ -59,8 +61,7 @@ const (
 	Millisecond       = 1000 * Microsecond
 	Second            = 1000 * Millisecond
 
-	tickPeriod    = 10 * Millisecond
-	intentsPeriod = 40 * Millisecond
+	tickPeriod = 10 * Millisecond
 )
 
 // Member is a replica as the simulator drives it. *replica.Replica is one; a
@@ -118,7 +119,6 @@ type Cluster struct {
 	heap     eventHeap
 	machines []machine // 0 is unused: replicas count from 1
 	net      network
-	meta     meta
 	clients  []client
 	script   Script
 	trace    recorder
@@ -127,6 +127,11 @@ type Cluster struct {
 	requests slab[requestParcel]
 	answers  slab[answerParcel]
 	calls    slab[func()]
+
+	metaMessages slab[meta.Message]
+	asks         slab[askParcel]
+	grants       slab[grantParcel]
+	asking       int // commands for the metadata plane that are on their way
 
 	// What a step is given; here, so that it is not allocated each time.
 	inMessage replica.Message
@@ -153,6 +158,9 @@ type Refusal struct {
 }
 
 func (r Refusal) String() string {
+	if r.Partition == meta.OwnPartition {
+		return fmt.Sprintf("replica %d of the metadata plane refuses at %d ms: %v", r.Replica, r.At, r.Err)
+	}
 	return fmt.Sprintf("replica %d of partition %d refuses at %d ms: %v", r.Replica, r.Partition, r.At, r.Err)
 }
 
@@ -199,7 +207,6 @@ func New(o Options, s Script) (*Cluster, error) {
 	}
 	c.trace.init(c, o.Sink)
 	c.net.init(o.Network, o.Replicas, o.Seed)
-	c.meta.init(o.Seed, o.Partitions)
 	if err := c.initMachines(); err != nil {
 		return nil, err
 	}
@@ -273,11 +280,13 @@ func (c *Cluster) handle(e *event) {
 	case evTimeout:
 		c.timeout(int(e.who), e.epoch)
 	case evAsk:
-		c.askIntent(int(e.who), e.epoch)
+		c.deliverAsk(int(e.who), e.slot)
 	case evGrant:
-		c.granted(int(e.who), e.epoch)
-	case evIntents:
-		c.tellIntents(int(e.who))
+		c.deliverGrant(int(e.who), e.slot)
+	case evMetaWork:
+		c.metaWork(int(e.who), e.epoch)
+	case evMetaMessage:
+		c.deliverMeta(e.slot)
 	case evRestart:
 		c.restart(int(e.who), e.epoch)
 	case evCall:

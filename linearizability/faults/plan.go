@@ -32,7 +32,7 @@ const (
 	// Partition cuts the links between Replicas and all others, both ways or
 	// one; those among each side stay whole.
 	Partition Kind = "partition"
-	// Isolate cuts Replicas off from clients and the metadata plane only.
+	// Isolate cuts Replicas off from clients only.
 	Isolate Kind = "isolate"
 	// Storm makes the network lose, duplicate and delay more.
 	Storm Kind = "storm"

@@ -56,6 +56,22 @@ func (r *Recorder) Unknown(process int, now int64, intent op.Generation, note st
 	r.end(now, Event{Process: process, Type: Info, Intent: intent, Note: note})
 }
 
+// Last is the place of the event recorded last among Events.
+func (r *Recorder) Last() int { return len(r.events) - 1 }
+
+// Settle adds what became known only when everything was over about a purge that
+// was given up at the event of that place: the intent that it had got; or, with
+// 0, that it never got one and so had no effect.
+func (r *Recorder) Settle(place int, intent op.Generation) {
+	e := &r.events[place]
+	if e.Type != Info || e.Kind != op.Purge {
+		panic(fmt.Sprintf("history: event %d is the %s of a %s, not the info of a purge", place, e.Type, e.Kind))
+	}
+	if e.Intent = intent; intent == 0 {
+		e.Type = Fail
+	}
+}
+
 // Events returns what was recorded; the recorder keeps appending to it.
 func (r *Recorder) Events() []Event { return r.events }
 

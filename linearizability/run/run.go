@@ -167,6 +167,7 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err
 	}
+	m.script.reveal(c)
 	m.script.beQuiet()
 	c.Resume()
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {

@@ -18,6 +18,13 @@ type script struct {
 	quiet    bool
 	reads    []*op.Request // left of the quiet phase
 	ended    int           // calls that ended
+	given    []givenUp
+}
+
+// givenUp is a purge whose client did not learn whether it got an intent.
+type givenUp struct {
+	place int // of its end in the history
+	call  *sim.Call
 }
 
 // Next implements sim.Script.
@@ -56,10 +63,22 @@ func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) 
 		s.rec.Fail(c.Process, ms, "no copy of the request was accepted in time")
 	case sim.Unknown:
 		s.rec.Unknown(c.Process, ms, c.Request.Intent, "gave up")
+		if c.Request.Kind == op.Purge && c.Request.Intent == 0 {
+			s.given = append(s.given, givenUp{s.rec.Last(), c})
+		}
 	}
 	if !s.quiet && c.Request.Kind != op.Register {
 		s.work.Learn(c.Request, &reply, o != sim.Unknown, s.patience[c.Client])
 	}
+}
+
+// reveal completes the history with the intents that clients gave up waiting for.
+// The cluster is at rest, so what has none never gets one.
+func (s *script) reveal(c *sim.Cluster) {
+	for _, g := range s.given {
+		s.rec.Settle(g.place, c.Granted(g.call))
+	}
+	s.given = nil
 }
 
 // beQuiet ends the work and lets one client read everything.
