@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 		})
 	}
 	for _, rule := range []string{
-		"arrow", "clock", "file-length", "global-rand", "goroutine", "import", "local-path",
+		"arrow", "clock", "dead-link", "file-length", "global-rand", "goroutine", "import", "local-path",
 		"map-order", "package-comment", "registry-host", "spec-no-go", "top-level",
 	} {
 		require.True(t, bitten[rule], "no sample breaks rule %s", rule)

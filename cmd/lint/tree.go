@@ -43,6 +43,22 @@ var named = []struct {
 	},
 }
 
+// link is a Markdown link to a file of the tree, not to a place within a page
+// or on the network.
+var link = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+
+// deadLinks finds the links of a document that lead to no file.
+func deadLinks(root, name, line string) []string {
+	var out []string
+	for _, m := range link.FindAllStringSubmatch(line, -1) {
+		to := filepath.Join(root, filepath.Dir(filepath.FromSlash(name)), filepath.FromSlash(m[1]))
+		if _, err := os.Stat(to); err != nil {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
 // listFiles lists the files of the tree, slash-separated and relative to
 // root: what git tracks or would track, or, outside a repository, every file
 // that is in no hidden folder but .ci.
@@ -116,6 +132,11 @@ func checkTree(root string, files []string) ([]finding, error) {
 			continue
 		}
 		for i, line := range lines {
+			if strings.HasSuffix(name, ".md") {
+				for _, to := range deadLinks(root, name, line) {
+					out = append(out, finding{name, i + 1, "dead-link", fmt.Sprintf("no file %s", to)})
+				}
+			}
 			for _, n := range named {
 				if hit := n.re.FindString(line); hit != "" {
 					out = append(out, finding{name, i + 1, n.rule, fmt.Sprintf("%s: %q", n.why, strings.TrimSpace(hit))})
