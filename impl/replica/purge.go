@@ -104,8 +104,12 @@ func (r *Replica) learnIntent(in Intent) {
 // purge of it is outstanding. A proposal that is dropped, or a new leader, only
 // means that it is proposed again.
 //
-// Intents without an expectation may be skipped: the highest settles them all.
-// One with an expectation has an answer of its own and is never skipped.
+// Of intents without an expectation the highest settles them all. One with an
+// expectation has an answer of its own: it is proposed by itself, and only when
+// the intent before it (Previous) is settled. Otherwise an unconditional intent
+// would be lost if a higher one, known first, found its expectation wrong: that
+// settles everything at or below it without a purge. The other way round nothing
+// is lost: a purge that is applied is what every lower intent asked for.
 //
 // A new leader does not wait until it has materialized what came before it, so
 // it may propose a purge that is in its log already: the second one is a
@@ -119,6 +123,9 @@ func (r *Replica) reconcile() {
 		return
 	}
 	in := r.intents[0]
+	if in.Expected != nil && in.Previous > settled {
+		return // the one before it is not known here yet
+	}
 	for _, next := range r.intents[1:] {
 		if in.Expected != nil || next.Expected != nil {
 			break
@@ -131,10 +138,12 @@ func (r *Replica) reconcile() {
 	}
 }
 
-// awaitPurge takes a client's purge: its intent is known from now on, and the
-// client waits until it is settled.
+// awaitPurge takes a client's purge: its intent is known from now on, unless it
+// is the metadata plane's to tell, and the client waits until it is settled.
 func (r *Replica) awaitPurge(q Request) {
-	r.learnIntent(Intent{Generation: q.Op.Intent, Expected: q.Op.Expected})
+	if !r.cfg.Plane || q.Op.Expected == nil {
+		r.learnIntent(Intent{Generation: q.Op.Intent, Expected: q.Op.Expected})
+	}
 	r.purges = append(r.purges, purgeWaiter{token: q.Token, req: q.Op})
 	r.answerPurges()
 }

@@ -56,6 +56,14 @@ type Config struct {
 	CheckpointOps int
 	// Sessions bounds the session table; the least recently used one goes.
 	Sessions int
+	// Plane says that there is a metadata plane, which tells every intent. Then a
+	// client that waits for a conditional one does not make it known here: it may
+	// come before a lower one, which must be settled first.
+	Plane bool
+	// Hold makes a leader put appends and changes of bookmarks off while a purge
+	// that it proposed is outstanding, so that nothing piles up behind it. The
+	// order of the log keeps them safe without it, too.
+	Hold bool
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 
@@ -149,7 +157,8 @@ type Replica struct {
 	reads      reads
 	intents    []Intent // unsettled, ascending
 	purges     []purgeWaiter
-	proposed   uint64 // proposal number of the outstanding purge, 0 none
+	held       []Request // not proposed, until the outstanding purge is over
+	proposed   uint64    // proposal number of the outstanding purge, 0 none
 	purge      *purgeInFlight
 	checkpoint *engine.Task
 	since      int // ops materialized since the last checkpoint began
@@ -273,6 +282,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(err))
 	}
 	r.followRole()
+	r.release()
 	r.reconcile()
 	r.out.Work = r.hasWork()
 	return r.out, nil
@@ -303,6 +313,7 @@ func (r *Replica) followRole() {
 		r.proposed = 0
 		r.failReads()
 		r.failPurges()
+		r.refuseHeld()
 	}
 	r.term, r.leading = st.Term, leading
 }

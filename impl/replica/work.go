@@ -153,12 +153,11 @@ func (r *Replica) request(q Request) {
 	case q.Op.Kind == op.Purge && r.cfg.Design.Intents():
 		r.awaitPurge(q)
 	case q.Op.Mutates():
-		n, err := r.propose(q.Op)
-		if err != nil {
-			r.answer(q.Token, op.Reply{Code: op.Transient})
+		if r.holds(q.Op) {
+			r.held = append(r.held, q)
 			return
 		}
-		r.waiting[n] = q.Token
+		r.admit(q)
 	default:
 		r.reads.fresh = append(r.reads.fresh, &read{token: q.Token, req: q.Op})
 	}

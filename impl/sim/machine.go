@@ -140,6 +140,7 @@ func (c *Cluster) boot(m *machine) {
 			Rand:    Split(c.o.Seed, fmt.Sprintf("replica-%d-%d-%d", m.id, p, s.boots)),
 			Sink:    &c.trace.of[m.id],
 			Defects: c.o.Defects,
+			Plane:   true, Hold: c.o.Hold,
 		})
 		if err != nil {
 			c.stopped(m, p, err)

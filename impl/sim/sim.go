@@ -86,7 +86,9 @@ type Options struct {
 	// CheckpointOps, Sessions, SegmentBytes and JournalBytes go to the replicas.
 	// The defaults are small, so that short runs roll files and checkpoint.
 	CheckpointOps, Sessions, SegmentBytes, JournalBytes int
-	Defects                                             defect.Set
+	// Hold makes leaders hold admission while a purge is outstanding.
+	Hold    bool
+	Defects defect.Set
 	// Sink sees the events of all replicas in the order of the run, and those
 	// that only the world knows of (crashes). May be nil.
 	Sink observe.Sink
