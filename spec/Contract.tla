@@ -131,8 +131,8 @@ Advance(c, o) == [c EXCEPT !.start = o, !.msgs = SubSeq(@, o - c.start + 1, Len(
 DoDeleteRecords(c, q) ==
     LET o == IF q.pos.o = -1 THEN End(c) ELSE q.pos.o
         Refused(code) == Gives(c, [code |-> code, start |-> c.start, end |-> End(c), low |-> -1])
-    IN IF Unexpected(c, q.expected) THEN Refused("Mismatch")
-       ELSE IF Staleness(c, q.pos) # "ok" THEN Refused(Staleness(c, q.pos))
+    IN IF Staleness(c, q.pos) # "ok" THEN Refused(Staleness(c, q.pos))
+       ELSE IF Unexpected(c, q.expected) THEN Refused("Mismatch")
        ELSE IF o < 0 \/ o > End(c) THEN Refused("OffsetOutOfRange")
        ELSE IF o <= c.start THEN Gives(c, [code |-> "ok", low |-> c.start])
        ELSE Gives(Advance(c, o), [code |-> "ok", low |-> o])
@@ -170,6 +170,10 @@ Mutates(q) == \/ q.f \in {"append", "store", "delete", "delete-records", "purge"
 -----------------------------------------------------------------------------
 (* Sessions. A numbered request is executed once; its reply is kept. Of a poll *)
 (* the range is kept and read again, and when it is no longer there: Gone.     *)
+(* A purge is made repeatable by its intent and takes no number; where          *)
+(* numbering continues it has no intent and does.                             *)
+Numbered(q) == Mutates(q) /\ (q.f = "purge" => Numbering = "continue")
+
 Kept(r) == IF "recs" \in DOMAIN r THEN [code |-> r.code, pos |-> r.pos, n |-> r.n] ELSE r
 
 Touch(lru, s) == Append(SelectSeq(lru, LAMBDA x : x # s), s)

@@ -51,6 +51,12 @@ FewRequests ==
      [f |-> "delete-records", pos |-> Bare(-1), expected |-> Anything]}
     \cup {[f |-> "purge", g |-> g, expected |-> Anything] : g \in 1 .. MaxGen}
 
+(* Fewer still. *)
+SessionRequests ==
+    {[f |-> "append", batch |-> <<1>>, t |-> 0],
+     Poll_("next", 1, "earliest", Bare(0), 0, "yes", k1),
+     [f |-> "purge", g |-> 1, expected |-> Anything]}
+
 Nobody == <<>>
 
 View == <<core, sent, loose>>

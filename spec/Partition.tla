@@ -56,7 +56,7 @@ Mutate(a, s, q) ==
        IN /\ core' = d.c
           /\ Saw(a, s, q, d.r)
     /\ IF s = NoSession THEN TRUE
-       ELSE core.sess[s].st # "none" /\ sent[s] = NoRequest
+       ELSE Numbered(q) /\ core.sess[s].st # "none" /\ sent[s] = NoRequest
     /\ UNCHANGED <<sent, loose>>
 
 (* A read changes nothing. *)
@@ -100,6 +100,19 @@ Poll(q) ==
 PollAutoCommit(s, q) ==
     /\ q.f = "poll" /\ q.auto = "yes"
     /\ Mutate("PollAutoCommit", s, q)
+
+(* ACTION PollAutoCommitGone
+   WHO    a client
+   As PollAutoCommit, but the records were removed before they could be read. *)
+PollAutoCommitGone(s, q) ==
+    /\ q.f = "poll" /\ q.auto = "yes"
+    /\ LET d == IF s = NoSession THEN Do(core, q) ELSE DoNumbered(core, s, q)
+       IN /\ d.r.code = "ok" /\ d.r.n > 0
+          /\ core' = d.c
+          /\ Saw("PollAutoCommitGone", s, q, [code |-> "Gone", pos |-> d.r.pos, n |-> d.r.n])
+    /\ IF s = NoSession THEN TRUE
+       ELSE core.sess[s].st # "none" /\ sent[s] = NoRequest
+    /\ UNCHANGED <<sent, loose>>
 
 (* ACTION StoreBookmark
    WHO    a client
@@ -177,7 +190,8 @@ Lose(s, q) ==
     /\ IF s = NoSession
        THEN /\ loose' = loose \cup {q}
             /\ UNCHANGED sent
-       ELSE /\ core.sess[s].st # "none"
+       ELSE /\ Numbered(q)
+            /\ core.sess[s].st # "none"
             /\ sent[s] = NoRequest
             /\ sent' = [sent EXCEPT ![s] = [q |-> q, done |-> FALSE]]
             /\ UNCHANGED loose
@@ -234,6 +248,7 @@ Next ==
     \/ \E s \in Callers, q \in Appends : AppendMessages(s, q)
     \/ \E q \in Polls : Poll(q)
     \/ \E s \in Callers, q \in AutoCommitPolls : PollAutoCommit(s, q)
+    \/ \E s \in Callers, q \in AutoCommitPolls : PollAutoCommitGone(s, q)
     \/ \E s \in Callers, q \in Stores : StoreBookmark(s, q)
     \/ \E s \in Callers, q \in Deletes : DeleteBookmark(s, q)
     \/ \E q \in Gets : GetBookmark(q)
@@ -261,6 +276,7 @@ Named ==
          [] a = "AppendMessages" -> q \in Appends /\ AppendMessages(s, q)
          [] a = "Poll"           -> q \in Polls /\ Poll(q)
          [] a = "PollAutoCommit" -> q \in AutoCommitPolls /\ PollAutoCommit(s, q)
+         [] a = "PollAutoCommitGone" -> q \in AutoCommitPolls /\ PollAutoCommitGone(s, q)
          [] a = "StoreBookmark"  -> q \in Stores /\ StoreBookmark(s, q)
          [] a = "DeleteBookmark" -> q \in Deletes /\ DeleteBookmark(s, q)
          [] a = "GetBookmark"    -> q \in Gets /\ GetBookmark(q)

@@ -35,13 +35,18 @@ RetryIdempotent ==
 SessionOnce ==
     [][ last'.a = "Repeat" =>
             \/ Kept(last'.r) = core.sess[last'.s].reply
-            \/ last'.r.code \in {"Gone", "SessionExpired"} ]_last
+            \/ last'.r.code \in {"Gone", "SessionExpired"} ]_<<core, last>>
 
 (* `next` skips no message that no store or auto-commit of that consumer covered. *)
 NextContract ==
     [][ last'.a \in {"Poll", "PollAutoCommit"} /\ last'.r.code = "ok" /\ last'.q.strategy = "next" =>
             \/ last'.r.pos.o = Max(core.bm[last'.q.key] + 1, core.start)
             \/ last'.r.pos.o = End(core) /\ last'.q.reset = "latest" ]_last
+
+(* An asynchronous raise computed in one era is never applied in another. *)
+NoLateProgress ==
+    [][ last'.a = "LateLoose" /\ last'.q.f = "raise" /\ last'.q.pos.g # core.gen =>
+            UNCHANGED core ]_<<core, loose>>
 
 (* Messages and bookmarks of the old era are gone together with a purge. *)
 NoResurrectedBookmark ==
