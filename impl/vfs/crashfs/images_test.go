@@ -142,3 +142,26 @@ func TestForgottenChangesNeverBecomeStable(t *testing.T) {
 		require.Equal(t, "stable\x00\x00new", string(readAll(t, g)))
 	}
 }
+
+// What rots stays rotten, but for what is written over it later.
+func TestRot(t *testing.T) {
+	d := New()
+	f, err := d.FS().Create("t", "a")
+	require.NoError(t, err)
+	require.NoError(t, d.FS().SyncDir("t", "."))
+	_, err = f.WriteAt("t", []byte("abcd"), 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync("t"))
+	require.NoError(t, d.Rot("a", 0, 1))
+	require.NoError(t, d.Rot("a", 1, 1))
+	require.Error(t, d.Rot("a", 4, 1))
+	require.Error(t, d.Rot("b", 0, 1))
+	require.Equal(t, "`ccd", string(readAll(t, f)))
+	_, err = f.WriteAt("t", []byte("B"), 1)
+	require.NoError(t, err)
+	require.NoError(t, d.Rot("a", 1, 1))
+	d.PowerLossAs(nil)
+	f, err = d.FS().Open("a")
+	require.NoError(t, err)
+	require.Equal(t, "`bcd", string(readAll(t, f)), "the bit of the stable byte was changed twice")
+}

@@ -1,0 +1,57 @@
+package journal
+
+import (
+	"errors"
+	"io"
+
+	"purgelab/impl/record"
+	"purgelab/impl/vfs"
+)
+
+// Span is bytes of a file, from From up to To.
+type Span struct {
+	File     string
+	From, To int64
+}
+
+// Proved lists the entries of the journal in dir, without term and vote, whose
+// loss can be told from a torn tail: their frame is in a file that has a
+// successor, or a later frame says that it was synced. Damage to any of these
+// bytes must be refused by Open, whatever else happens; damage above them cannot
+// be told from a write that a power loss tore.
+func Proved(fs vfs.FS, dir string, id record.Identity) ([]Span, error) {
+	j := &Journal{o: Options{FS: fs, Dir: dir, Identity: id}, sum: identitySum(id)}
+	var out []Span
+	for n := uint32(1); ; n++ {
+		name := j.name(n)
+		h, b, err := readFile(fs, name)
+		if errors.Is(err, vfs.ErrNotExist) {
+			return out, nil
+		}
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		h.Close()
+		_, err = fs.Open(j.name(n + 1))
+		followed := err == nil
+		var spans []Span
+		var seqs []uint64
+		synced := uint64(0)
+		for at := int64(fileHeader); at < int64(len(b)); {
+			f, err := decodeFrame(name, at, b[at:], j.sum, id.Incarnation)
+			if err != nil {
+				break
+			}
+			synced = max(synced, f.synced)
+			if body := int64(len(f.body)); body > 0 {
+				spans, seqs = append(spans, Span{name, at + f.size - body, at + f.size}), append(seqs, f.seq)
+			}
+			at += f.size
+		}
+		for i, s := range spans {
+			if followed || seqs[i] <= synced {
+				out = append(out, s)
+			}
+		}
+	}
+}
