@@ -44,7 +44,7 @@ func asExpected(f engine.Facts, req *op.Request) *op.Reply {
 }
 
 // plan finds the range that a poll reads: from and count, or a refusal.
-func plan(e *engine.Engine, req *op.Request) (from op.Offset, count uint32, refusal *op.Reply, err error) {
+func plan(e engine.Engine, req *op.Request) (from op.Offset, count uint32, refusal *op.Reply, err error) {
 	f := e.Facts()
 	from = f.Start
 	switch req.Strategy {
@@ -87,7 +87,7 @@ func plan(e *engine.Engine, req *op.Request) (from op.Offset, count uint32, refu
 }
 
 // raise is the effect of an auto-commit on the bookmark: never down.
-func raise(e *engine.Engine, key op.Key, from op.Offset, count uint32) engine.Effect {
+func raise(e engine.Engine, key op.Key, from op.Offset, count uint32) engine.Effect {
 	if count == 0 {
 		return engine.Effect{}
 	}
@@ -99,7 +99,7 @@ func raise(e *engine.Engine, key op.Key, from op.Offset, count uint32) engine.Ef
 }
 
 // mutate decides a mutation other than a registration or a purge by intent.
-func mutate(e *engine.Engine, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effect, error) {
+func mutate(e engine.Engine, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effect, error) {
 	f := e.Facts()
 	switch req.Kind {
 	case op.Append:
@@ -149,20 +149,18 @@ func deleteRecords(f engine.Facts, req *op.Request, cutoff op.Offset) (op.Reply,
 	if r := asExpected(f, req); r != nil {
 		return *r, engine.Effect{}, nil
 	}
-	if cutoff == -1 {
-		cutoff = f.End
-	}
-	if cutoff < 0 || cutoff > f.End {
+	start, err := engine.Cut(f, cutoff)
+	if err != nil {
 		return bounded(f, op.OffsetOutOfRange), engine.Effect{}, nil
 	}
-	if cutoff <= f.Start {
-		return op.Reply{Position: position(f, f.Start)}, engine.Effect{}, nil
+	if start == f.Start {
+		return op.Reply{Position: position(f, start)}, engine.Effect{}, nil
 	}
-	return op.Reply{Position: position(f, cutoff)}, engine.Effect{Kind: engine.Advance, Start: cutoff}, nil
+	return op.Reply{Position: position(f, start)}, engine.Effect{Kind: engine.Advance, Start: start}, nil
 }
 
 // lookUp answers a read that needs no records: GetBookmark and ListOffsets.
-func lookUp(e *engine.Engine, req *op.Request) (op.Reply, error) {
+func lookUp(e engine.Engine, req *op.Request) (op.Reply, error) {
 	f := e.Facts()
 	if req.Kind == op.GetBookmark {
 		b, ok := e.Bookmark(req.Key)

@@ -1,6 +1,11 @@
 package replica
 
-import "fmt"
+import (
+	"fmt"
+
+	"purgelab/impl/engine"
+	"purgelab/impl/engine/tagged"
+)
 
 // Design says how a partition is purged.
 type Design uint8
@@ -33,3 +38,12 @@ func ParseDesign(s string) (Design, error) {
 
 // Intents tells whether the metadata plane hands out the purges of this design.
 func (d Design) Intents() bool { return d != Advance }
+
+// openEngine opens what a replica of this design materializes into.
+func openEngine(_ Design, o engine.Options) (engine.Engine, engine.Report, error) {
+	e, r, err := tagged.Open(o)
+	if err != nil {
+		return nil, r, err // never a typed nil in the interface
+	}
+	return e, r, nil
+}

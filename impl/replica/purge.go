@@ -13,7 +13,7 @@ import (
 type purgeInFlight struct {
 	op   op.Number
 	cmd  *command
-	task *engine.Task
+	task engine.Task
 	// deferred: a defect lets later ops pass before the purge begins.
 	deferred bool
 }

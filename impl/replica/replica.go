@@ -131,7 +131,7 @@ type Replica struct {
 	cfg  Config
 	log  hclog.Logger
 	jr   *journal.Journal
-	eng  *engine.Engine
+	eng  engine.Engine
 	node *consensus.Node
 	rep  Report
 
@@ -160,7 +160,7 @@ type Replica struct {
 	held       []Request // not proposed, until the outstanding purge is over
 	proposed   uint64    // proposal number of the outstanding purge, 0 none
 	purge      *purgeInFlight
-	checkpoint *engine.Task
+	checkpoint engine.Task
 	since      int // ops materialized since the last checkpoint began
 	reclaim    bool
 	localTurn  bool
@@ -193,7 +193,7 @@ func Open(cfg Config) (*Replica, error) {
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
-	if r.eng, r.rep.Engine, err = engine.Open(engine.Options{
+	if r.eng, r.rep.Engine, err = openEngine(cfg.Design, engine.Options{
 		FS: cfg.FS, Dir: cfg.Dir, Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
 	}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))

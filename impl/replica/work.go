@@ -127,12 +127,12 @@ func (r *Replica) localStep() error {
 		return nil
 
 	case r.reclaim:
-		more, folder, err := r.eng.Reclaim()
+		did, err := r.eng.Reclaim()
 		if err != nil {
 			return r.again(&r.later, err)
 		}
-		if r.reclaim = more; folder {
-			r.emit(observe.Event{Action: "Reclaim", Generation: r.eng.Reclaimed()})
+		if r.reclaim = did.More; did.Folder {
+			r.emit(observe.Event{Action: "Reclaim", Generation: did.Generation})
 		}
 	}
 	return nil

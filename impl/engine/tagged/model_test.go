@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"fmt"
@@ -171,7 +171,7 @@ type driver struct {
 
 	checkpointEvery int
 	slack           int
-	task            *Task
+	task            Work
 
 	// What the engine has promised, over all boots.
 	durable   op.Number // a checkpoint of this op ended
@@ -232,7 +232,7 @@ func (v *driver) run(last op.Number) error {
 				if done, _, err = t.Step(); err != nil {
 					return err
 				}
-				if _, _, err := v.e.Reclaim(); err != nil {
+				if _, _, err := reclaim(v.e); err != nil {
 					return err
 				}
 			}
@@ -259,10 +259,10 @@ func (v *driver) between() error {
 		}
 		if done {
 			require.EqualValues(v.t, "Checkpoint", did)
-			v.durable, v.task = v.task.cp.Applied, nil
+			v.durable, v.task = v.task.(*Task).cp.Applied, nil
 		}
 	}
-	_, _, err := v.e.Reclaim()
+	_, _, err := reclaim(v.e)
 	return err
 }
 

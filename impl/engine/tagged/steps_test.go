@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func TestSteps(t *testing.T) {
 					return crashfs.Continue
 				})
 			}
-			run := func(task *Task) string {
+			run := func(task Work) string {
 				for done := false; !done; {
 					var did observe.Action
 					var err error
@@ -116,12 +116,11 @@ func TestSteps(t *testing.T) {
 				return run(e.Purge(next(), op.Generation(g), nil))
 			case "reclaim":
 				for more := true; more; {
-					var folder bool
-					var err error
-					more, folder, err = e.Reclaim()
+					did, err := e.Reclaim()
 					require.NoError(t, err)
-					if flush(""); folder {
-						fmt.Fprintf(&out, "generation %d is gone\n", e.Reclaimed())
+					more = did.More
+					if flush(""); did.Folder {
+						fmt.Fprintf(&out, "generation %d is gone\n", did.Generation)
 					}
 				}
 				return out.String()

@@ -1,28 +1,21 @@
-package engine
+package tagged
 
 import (
 	"fmt"
 
 	"purgelab/impl/bookmark"
 	"purgelab/impl/defect"
+	"purgelab/impl/engine"
 	"purgelab/impl/purge"
 	"purgelab/impl/segment"
 	"purgelab/impl/vfs/durable"
 	"purgelab/model/op"
 )
 
-// Report says what Open found and did.
-type Report struct {
-	Marker    Marker // as found; state None without one
-	Segments  segment.Report
-	Bookmarks bookmark.Report
-	Front     op.Number
-}
-
 // Open boots the engine of a partition; see the package comment for the order.
 // What is damaged or contradicts itself is refused with a typed error.
-func Open(o Options) (*Engine, Report, error) {
-	var r Report
+func Open(o engine.Options) (*Engine, engine.Report, error) {
+	var r engine.Report
 	if err := durable.Mkdir(o.FS, "engine.open", o.Dir); err != nil {
 		return nil, r, fmt.Errorf("engine: open: %w", err)
 	}
@@ -79,7 +72,7 @@ func Open(o Options) (*Engine, Report, error) {
 
 // bootCheckpoint reads the checkpoint of the present generation and makes sure
 // that it stays. Only generation 0 may be without one, from its beginning.
-func bootCheckpoint(o Options, g op.Generation, m Marker) (checkpoint, error) {
+func bootCheckpoint(o engine.Options, g op.Generation, m engine.Marker) (checkpoint, error) {
 	folder := purge.Folder(o.Dir, g)
 	if g == 0 {
 		if err := durable.Mkdir(o.FS, "engine.open", folder); err != nil {
@@ -91,7 +84,7 @@ func bootCheckpoint(o Options, g op.Generation, m Marker) (checkpoint, error) {
 	case err != nil:
 		return cp, err
 	case !found && g == 0:
-		cp = checkpoint{Applied: Bootstrap, Bookmarks: bookmark.Capture{Number: 1}}
+		cp = checkpoint{Applied: engine.Bootstrap, Bookmarks: bookmark.Capture{Number: 1}}
 	case !found:
 		return cp, mismatch(checkpointFile(o.Dir, g), "checkpoint of "+m.String(), "a record", "no file")
 	case m.State == purge.Complete && cp.Boundary != m.Boundary:
@@ -105,19 +98,19 @@ func bootCheckpoint(o Options, g op.Generation, m Marker) (checkpoint, error) {
 
 // forget is a defect: a complete marker stops nothing, so the generation is
 // filled anew from the first op of the journal on.
-func forget(o Options, cp checkpoint) (checkpoint, error) {
+func forget(o engine.Options, cp checkpoint) (checkpoint, error) {
 	if err := purge.MakeFolder(o.FS, o.Dir, cp.Generation); err != nil {
 		return cp, err
 	}
 	cp = checkpoint{
-		Generation: cp.Generation, Settled: cp.Settled, Boundary: cp.Boundary, Applied: Bootstrap,
+		Generation: cp.Generation, Settled: cp.Settled, Boundary: cp.Boundary, Applied: engine.Bootstrap,
 		Bookmarks: bookmark.Capture{Number: 1},
 	}
 	return cp, writeCheckpoint(o.FS, "engine.open.forget", o.Dir, o.Identity, &cp)
 }
 
 // openGeneration opens what a checkpoint speaks of.
-func openGeneration(o Options, cp *checkpoint) (*segment.Log, *bookmark.Log, segment.Report, bookmark.Report, error) {
+func openGeneration(o engine.Options, cp *checkpoint) (*segment.Log, *bookmark.Log, segment.Report, bookmark.Report, error) {
 	folder := purge.Folder(o.Dir, cp.Generation)
 	segs, sr, err := segment.Open(segment.Options{
 		FS: o.FS, Dir: folder, Identity: o.Identity, Generation: cp.Generation,
@@ -150,7 +143,7 @@ func (e *Engine) use(cp *checkpoint) {
 
 // loadOlderBookmarks is a defect: bookmarks of older generations whose folders
 // are still there appear in this one.
-func loadOlderBookmarks(o Options, present op.Generation, into *bookmark.Log) error {
+func loadOlderBookmarks(o engine.Options, present op.Generation, into *bookmark.Log) error {
 	gens, err := purge.Folders(o.FS, o.Dir)
 	if err != nil {
 		return err

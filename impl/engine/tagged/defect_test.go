@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"testing"
@@ -23,7 +23,7 @@ func stopped(t *testing.T) *driver {
 	require.NoError(t, v.run(24))
 	for more := true; more; {
 		var err error
-		more, _, err = v.e.Reclaim()
+		more, _, err = reclaim(v.e)
 		require.NoError(t, err)
 	}
 	v.d.ProcessCrash()
@@ -158,7 +158,7 @@ func TestOnTheRealFileSystem(t *testing.T) {
 	require.NoError(t, v.open())
 	require.NoError(t, v.run(v.s.last()))
 	for more := true; more; {
-		more, _, err = v.e.Reclaim()
+		more, _, err = reclaim(v.e)
 		require.NoError(t, err)
 	}
 	v.check()

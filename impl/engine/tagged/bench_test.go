@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func BenchmarkApply(b *testing.B) {
 				}
 			}
 			for more := true; more; {
-				more, _, _ = e.Reclaim()
+				more, _, _ = reclaim(e)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package tagged
 
 import (
 	"math/rand/v2"
@@ -56,7 +56,7 @@ func TestScriptWithoutCrash(t *testing.T) {
 		require.NoError(t, v.run(v.s.last()))
 		for more := true; more; {
 			var err error
-			more, _, err = v.e.Reclaim()
+			more, _, err = reclaim(v.e)
 			require.NoError(t, err)
 		}
 		v.check()
@@ -157,7 +157,7 @@ func crashRun(t *testing.T, c crash) (calls int) {
 	require.NoError(t, v.finishTask())
 	for more := true; more; {
 		var err error
-		more, _, err = v.e.Reclaim()
+		more, _, err = reclaim(v.e)
 		require.NoError(t, err)
 	}
 	v.check()
@@ -253,7 +253,7 @@ func TestReclaimBetweenTheStepsOfACheckpoint(t *testing.T) {
 		v.e.unclaimed = true
 		for more := true; more; {
 			var err error
-			more, _, err = v.e.Reclaim()
+			more, _, err = reclaim(v.e)
 			require.NoError(t, err)
 		}
 		v.check()

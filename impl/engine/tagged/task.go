@@ -1,9 +1,10 @@
-package engine
+package tagged
 
 import (
 	"fmt"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/purge"
 	"purgelab/model/op"
@@ -14,9 +15,9 @@ type Task struct {
 	e    *Engine
 	next func(*Task) (done bool, did observe.Action, err error)
 
-	cp       checkpoint // to be written
-	syncFrom op.Offset  // of a checkpoint: segments that begin below are synced
-	marker   Marker     // of a purge
+	cp       checkpoint    // to be written
+	syncFrom op.Offset     // of a checkpoint: segments that begin below are synced
+	marker   engine.Marker // of a purge
 }
 
 // Step takes the next step. did names it if it is one that others can see. After
@@ -28,7 +29,7 @@ func (t *Task) Step() (done bool, did observe.Action, err error) { return t.next
 // Checkpoint begins to make the state as of now durable, with extra, which must
 // not change. Ops may be applied between its steps, and are not part of it. A
 // checkpoint that is under way is given up.
-func (e *Engine) Checkpoint(extra []byte) *Task {
+func (e *Engine) Checkpoint(extra []byte) engine.Task {
 	f := &e.facts
 	t := &Task{e: e, next: (*Task).syncSegments}
 	t.cp = checkpoint{
@@ -107,13 +108,13 @@ func (t *Task) record() (bool, observe.Action, error) {
 // materialized. extra goes into the checkpoint of the new generation and must
 // not change. Its steps are PurgeBegin, PurgeSwitch and PurgeComplete; the last
 // one applies n.
-func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) *Task {
+func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	f := &e.facts
 	if n != f.Applied+1 && n != f.Applied {
 		panic(fmt.Sprintf("engine: purge at op %d after op %d", n, f.Applied))
 	}
 	t := &Task{e: e, next: (*Task).begin}
-	t.marker = Marker{State: purge.Begun, Generation: g, Before: f.Generation, Incarnation: f.Incarnation, Boundary: n}
+	t.marker = engine.Marker{State: purge.Begun, Generation: g, Before: f.Generation, Incarnation: f.Incarnation, Boundary: n}
 	if e.o.Defects.Has(defect.LocalBoundary) {
 		t.marker.Boundary = max(n, e.o.HighestOp())
 	}
@@ -175,7 +176,7 @@ func (t *Task) complete() (bool, observe.Action, error) {
 }
 
 // writeMarker makes a marker durable.
-func (e *Engine) writeMarker(m Marker) error {
+func (e *Engine) writeMarker(m engine.Marker) error {
 	if e.o.Defects.Has(defect.MarkerNoDirSync) {
 		return purge.WriteLoose(e.o.FS, e.o.Dir, e.o.Identity, m)
 	}
