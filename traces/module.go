@@ -101,7 +101,7 @@ var recordFields = map[Level]map[observe.Action]string{
 		PurgeComplete:  "op g ap st en",
 		PurgeDuplicate: "op g q ap st en",
 		Checkpoint:     "op g ap st en",
-		Reclaim:        "",
+		Reclaim:        "g",
 		ProcessCrash:   "",
 		PowerLoss:      "",
 		Boot:           "op k g ap st en",

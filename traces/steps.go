@@ -83,12 +83,13 @@ func (b *localBuilder) add(l Line) {
 		}
 		b.saved = s.Op
 	}
-	if b.running && l.Action != PurgeBegin && l.Action != PurgeSwitch && l.Action != PurgeDuplicate {
-		b.now = l.Event // the others tell the generation of the purge
-	} else if b.running {
-		generation := b.now.Generation
+	if b.running {
+		era := b.now.Generation
 		b.now = l.Event
-		b.now.Generation = generation
+		switch l.Action {
+		case PurgeBegin, PurgeSwitch, PurgeDuplicate, Reclaim:
+			b.now.Generation = era // they tell another generation
+		}
 	}
 	b.out = append(b.out, s)
 }

@@ -91,14 +91,15 @@ TakeCheckpoint ==
     /\ Checkpoint(E.op)
     /\ ShowsAll
 
-(* The event says that something was removed, not what: a folder left behind,  *)
-(* or segments below the start, which Ordered leaves out.                      *)
+(* The event says of which generation a file was removed. The first file of a    *)
+(* generation left behind counts as its folder; segments of the present one       *)
+(* below its start are left out of Ordered.                                    *)
 TakeReclaim ==
     /\ Takes("Reclaim")
     /\ Running
-    /\ LET left == {g \in Folders(disk) : g < disk.marker.g /\ disk.marker.st = "complete"}
-       IN IF left = {} THEN UNCHANGED vars
-          ELSE Reclaim(CHOOSE g \in left : \A h \in left : g <= h)
+    /\ IF disk.marker.st = "complete" /\ E.g \in Folders(disk) /\ E.g < disk.marker.g
+       THEN Reclaim(E.g)
+       ELSE E.g <= mem.gen /\ UNCHANGED vars
 
 TakeProcessCrash ==
     /\ Takes("ProcessCrash")
