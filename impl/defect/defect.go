@@ -11,7 +11,7 @@ import (
 )
 
 // Set is a set of defects; the zero value has none.
-type Set uint32
+type Set uint64
 
 // The defects. The comment of each says which rule is left out.
 const (

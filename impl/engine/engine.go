@@ -134,7 +134,16 @@ type Facts struct {
 	Front         op.Number // highest op that the disk gives evidence of
 	Start, End    op.Offset
 	LastTimestamp op.Timestamp // of the last message appended, in any generation
-	Settled       op.Generation
+	// Previous is the era before the boundary, as ops up to it have left it; only
+	// an engine whose boundary lies above Applied has one.
+	Previous Era
+	Settled  op.Generation
+}
+
+// Era is a generation with its bounds.
+type Era struct {
+	Generation op.Generation
+	Start, End op.Offset
 }
 
 // EffectKind says what an op does to the state.

@@ -1,0 +1,138 @@
+package flat
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/engine"
+	"purgelab/impl/record"
+	"purgelab/model/op"
+)
+
+// The three records (package record), little endian.
+//
+// checkpoint:
+//
+//	+0   applied    u64
+//	+8   start      i64
+//	+16  end        i64
+//	+24  timestamp  i64   of the last message ever appended
+//	+32  marks      u32   bookmarks that are durable as of applied
+//	+36  previous   u32   generation before the floor
+//	+40  its start  i64
+//	+48  its end    i64
+//	+56  extra            the caller's
+//
+// purge.reset:
+//
+//	+0   generation   u32
+//	+4   incarnation  u32   of the floor
+//	+8   floor        u64
+//
+// purge.gen:
+//
+//	+0   generation   u32
+type checkpoint struct {
+	applied    op.Number
+	start, end op.Offset
+	timestamp  op.Timestamp
+	marks      uint32
+	previous   engine.Era
+	extra      []byte
+}
+
+type reset struct {
+	generation op.Generation
+	floor      op.Number
+}
+
+const (
+	checkpointBytes = 56
+	resetBytes      = 16
+	genBytes        = 4
+)
+
+func (o *Options) checkpointFile() string { return o.Dir + "/checkpoint" }
+func (o *Options) resetFile() string      { return o.Dir + "/purge.reset" }
+func (o *Options) genFile() string        { return o.Dir + "/purge.gen" }
+
+// read returns nil if there is no record, and refuses one shorter than size.
+func (o *Options) read(file string, size int) ([]byte, error) {
+	b, a, err := record.Read(o.FS, file, o.Identity)
+	if a == record.Absent || err != nil {
+		return nil, err
+	}
+	if len(b) < size {
+		return nil, &corrupt.Error{File: file, What: "record bytes", Want: fmt.Sprintf("at least %d", size), Got: len(b)}
+	}
+	return b, nil
+}
+
+func (c *checkpoint) encode() []byte {
+	b := make([]byte, 0, checkpointBytes+len(c.extra))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.applied))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.start))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.end))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.timestamp))
+	b = binary.LittleEndian.AppendUint32(b, c.marks)
+	b = binary.LittleEndian.AppendUint32(b, uint32(c.previous.Generation))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.Start))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.End))
+	return append(b, c.extra...)
+}
+
+func readCheckpoint(o *Options) (checkpoint, error) {
+	b, err := o.read(o.checkpointFile(), checkpointBytes)
+	if b == nil {
+		return checkpoint{applied: engine.Bootstrap}, err
+	}
+	return checkpoint{
+		applied: op.Number(binary.LittleEndian.Uint64(b)),
+		start:   op.Offset(binary.LittleEndian.Uint64(b[8:])), end: op.Offset(binary.LittleEndian.Uint64(b[16:])),
+		timestamp: op.Timestamp(binary.LittleEndian.Uint64(b[24:])),
+		marks:     binary.LittleEndian.Uint32(b[32:]),
+		previous: engine.Era{
+			Generation: op.Generation(binary.LittleEndian.Uint32(b[36:])),
+			Start:      op.Offset(binary.LittleEndian.Uint64(b[40:])), End: op.Offset(binary.LittleEndian.Uint64(b[48:])),
+		},
+		extra: b[checkpointBytes:],
+	}, nil
+}
+
+func writeCheckpoint(o *Options, c *checkpoint, frontier bool) error {
+	if frontier {
+		return record.Write(o.FS, "purge.frontier", o.checkpointFile(), o.Identity, c.encode())
+	}
+	return record.Write(o.FS, "checkpoint.record", o.checkpointFile(), o.Identity, c.encode())
+}
+
+func readReset(o *Options) (reset, error) {
+	b, err := o.read(o.resetFile(), resetBytes)
+	if b == nil {
+		return reset{}, err
+	}
+	if i := op.Incarnation(binary.LittleEndian.Uint32(b[4:])); i != o.Identity.Incarnation {
+		return reset{}, &corrupt.Error{File: o.resetFile(), Offset: 4, What: "incarnation of the floor", Want: o.Identity.Incarnation, Got: i}
+	}
+	return reset{generation: op.Generation(binary.LittleEndian.Uint32(b)), floor: op.Number(binary.LittleEndian.Uint64(b[8:]))}, nil
+}
+
+func writeReset(o *Options, r reset) error {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(r.generation))
+	b = binary.LittleEndian.AppendUint32(b, uint32(o.Identity.Incarnation))
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.floor))
+	return record.Write(o.FS, "purge.reset", o.resetFile(), o.Identity, b)
+}
+
+func readGen(o *Options) (op.Generation, error) {
+	b, err := o.read(o.genFile(), genBytes)
+	if b == nil {
+		return 0, err
+	}
+	return op.Generation(binary.LittleEndian.Uint32(b)), nil
+}
+
+func writeGen(o *Options, g op.Generation) error {
+	return record.Write(o.FS, "purge.gen", o.genFile(), o.Identity, binary.LittleEndian.AppendUint32(nil, uint32(g)))
+}
