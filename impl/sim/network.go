@@ -98,8 +98,13 @@ type parcel struct {
 // send takes a message from a replica. Messages are never changed after they
 // were sent, by raft neither, so copies share one.
 func (c *Cluster) send(m replica.Message) {
-	if c.o.Watch != nil && m.Raft.GetType() == raftpb.MsgAppResp && !m.Raft.GetReject() {
-		c.o.Watch.Acknowledged(m.From, m.Partition, op.Number(m.Raft.GetIndex()))
+	if c.o.Watch != nil && !m.Raft.GetReject() {
+		switch m.Raft.GetType() {
+		case raftpb.MsgAppResp:
+			c.o.Watch.Acknowledged(m.From, m.Partition, op.Number(m.Raft.GetIndex()))
+		case raftpb.MsgVoteResp:
+			c.o.Watch.Voted(m.From, m.Partition, m.Raft.GetTerm())
+		}
 	}
 	first, second := c.net.route(m.From, m.To, true, &c.Effects)
 	if first != lostInTransit {

@@ -108,6 +108,8 @@ type Watch interface {
 	// Acknowledged is called when a replica sends a message that promises to
 	// keep the log up to op.
 	Acknowledged(id int, p op.Partition, upTo op.Number)
+	// Voted is called when a replica sends a message that gives its vote.
+	Voted(id int, p op.Partition, term uint64)
 	// Answered is called when a replica answers a request; asked is the op
 	// number that was committed when the client first sent it.
 	Answered(at int64, id int, r *op.Request, reply *op.Reply, applied, asked op.Number)

@@ -17,6 +17,11 @@ func (c *Checker) Acknowledged(id int, part op.Partition, upTo op.Number) {
 	c.parts[part].replicas[id].acked = upTo
 }
 
+// Voted notes that a replica gave its vote in a term.
+func (c *Checker) Voted(id int, part op.Partition, term uint64) {
+	c.parts[part].replicas[id].voted = term
+}
+
 // Booted compares a disk after a boot with what its replica did and promised
 // before. m is the replica just opened.
 func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
@@ -28,6 +33,9 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	r.up, r.last = true, f.Applied
 	if promised := min(r.acked, p.committed); v.Last < promised {
 		c.report(p, id, "AckDurable", "the journal ends at op %d after the boot, op %d was acknowledged and committed", v.Last, promised)
+	}
+	if v.Term < r.voted {
+		c.report(p, id, "AckDurable", "boots in term %d, had given its vote in term %d", v.Term, r.voted)
 	}
 	if f.Generation < r.gen {
 		c.report(p, id, "GenerationMonotone", "boots in generation %d, had completed %d", f.Generation, r.gen)

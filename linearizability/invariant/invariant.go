@@ -111,6 +111,7 @@ type replicaState struct {
 	gen      op.Generation // highest generation whose purge it completed
 	switched op.Generation // highest generation it switched to
 	acked    op.Number     // end of the log as it last promised
+	voted    uint64        // term of its last vote
 }
 
 // New prepares a checker for a cluster.
