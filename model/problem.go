@@ -70,6 +70,7 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 		}
 		ops = settled
 	}
+	ops = keepPromises(ops)
 	for g := range p.facts.seen {
 		p.generations = append(p.generations, g)
 	}

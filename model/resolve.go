@@ -14,6 +14,10 @@ type Operation struct {
 	// Reply is what the client was told; nil: the outcome is unknown. An
 	// operation that is known to have had no effect is left out.
 	Reply *op.Reply
+	// Promise, if not nil, is the reply that an operation without one will get
+	// when it takes effect, which it does once, at any time after its call: a
+	// purge that was acknowledged when its intent was committed.
+	Promise *op.Reply
 	// Call < Return. Return is ignored if the outcome is unknown.
 	Call, Return int64
 	// Line names the operation in reports.
@@ -232,6 +236,12 @@ func resolve(ops []Operation) []Operation {
 		}
 		out[i].Return = min(out[i].Return, by)
 	}
+	var promised []int
+	for i := range ops {
+		if ops[i].Promise != nil {
+			promised = append(promised, i)
+		}
+	}
 	for i := range ops {
 		a := ops[i].Reply
 		if a == nil {
@@ -246,6 +256,13 @@ func resolve(ops []Operation) []Operation {
 			}
 		}
 		g, ok := reveals(&ops[i])
+		for _, j := range promised {
+			// Once a generation is current, a lower intent changes nothing, so it may
+			// as well have had its turn by then.
+			if ok && ops[j].Request.Intent <= g {
+				settle(j, *ops[j].Promise, ops[i].Return)
+			}
+		}
 		if by, found := intents[g]; ok && found && !by.many {
 			settle(by.by, op.Reply{Position: op.Position{Incarnation: max(a.Position.Incarnation, ops[i].Request.At.Incarnation), Generation: g}}, ops[i].Return)
 		}
@@ -253,6 +270,18 @@ func resolve(ops []Operation) []Operation {
 	for i := range out { // an operation that is seen before it is called is wrong, but still has an interval
 		if out[i].Reply != nil && out[i].Return < out[i].Call {
 			out[i].Return = out[i].Call
+		}
+	}
+	return out
+}
+
+// keepPromises gives every operation that must take effect, and was not seen to,
+// all the time that there is.
+func keepPromises(ops []Operation) []Operation {
+	out := slices.Clone(ops)
+	for i := range out {
+		if o := &out[i]; o.Reply == nil && o.Promise != nil {
+			o.Reply, o.Return = o.Promise, forever
 		}
 	}
 	return out

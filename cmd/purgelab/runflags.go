@@ -15,10 +15,11 @@ import (
 // runFlags are the flags that describe a run, shared by every command that
 // makes one.
 type runFlags struct {
-	seed                                                             uint64
-	replicas, design, messages, bookmarks, positions, faults, defect *choice
-	partitions, clients, ops                                         int
-	timeout                                                          time.Duration
+	seed                                                                       uint64
+	replicas, design, messages, bookmarks, positions, purgeAck, faults, defect *choice
+	hold                                                                       bool
+	partitions, clients, ops                                                   int
+	timeout                                                                    time.Duration
 }
 
 // add gives a command the flags, all but --seed.
@@ -28,6 +29,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.messages = newChoice("persisted", "persisted", "replicated")
 	f.bookmarks = newChoice("persisted", "persisted", "replicated")
 	f.positions = newChoice("tagged", "tagged", "bare")
+	f.purgeAck = newChoice("applied", "applied", "accepted", "mixed")
 	f.faults = newChoice("none", "none", "network", "process", "power", "storage", "all")
 	f.faults.other, f.faults.hint = fileExists, "a file FILE.json"
 	f.defect = newChoice("", defect.Names()...)
@@ -42,6 +44,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 		{"messages", f.messages, "when an append is acknowledged"},
 		{"bookmarks", f.bookmarks, "when a bookmark is acknowledged"},
 		{"positions", f.positions, "what clients send for a position"},
+		{"purge-ack", f.purgeAck, "when a purge is acknowledged"},
 		{"faults", f.faults, "what breaks"},
 		{"defect", f.defect, "switch a bug on"},
 	} {
@@ -53,6 +56,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
+	fs.BoolVar(&f.hold, "hold", false, "hold appends and changes of bookmarks while a purge is outstanding")
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to judge one history")
 }
 
@@ -66,7 +70,7 @@ func (f *runFlags) addSeed(cmd *cobra.Command) {
 func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 	s := run.Settings{
 		Seed: f.seed, Partitions: f.partitions, Design: f.design.value,
-		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value,
+		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold,
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')

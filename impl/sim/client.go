@@ -27,6 +27,10 @@ type Order struct {
 	Think int64
 	// Patience is after how many microseconds it gives up; 0 means never.
 	Patience int64
+	// Accepted: a purge ends when its intent is committed, and not only when it is
+	// applied. Topic: it is one of every partition, each a call of its own, and
+	// ends so too.
+	Accepted, Topic bool
 }
 
 // Call is one operation of one process, as a history records it.
@@ -40,6 +44,8 @@ type Call struct {
 	// metadata plane for its intent; zero if it did not come to that.
 	MetaSession  op.Session
 	MetaSequence op.Sequence
+	// Sibling: a part of a purge of a topic that another call stands for.
+	Sibling bool
 }
 
 // Outcome is what a client knows at the end of a call.
@@ -54,6 +60,10 @@ const (
 	NoEffect
 	// Unknown: it may have taken effect, or may later, or never will.
 	Unknown
+	// Accepted: the intent of a purge is committed, so it takes effect once, at any
+	// later time; the reply is what it will be answered then, unless it expects a
+	// position and does not find it.
+	Accepted
 )
 
 // Times of a client, in microseconds.
@@ -79,6 +89,7 @@ type client struct {
 	metaSession  op.Session
 	metaSequence op.Sequence
 	asked        *meta.Request // command that waits for the plane's answer
+	siblings     []*Call       // of call, if it purges a topic
 
 	rand *rand.Rand
 
@@ -134,7 +145,7 @@ func (c *Cluster) initClients() {
 func (c *Cluster) next(cl *client) {
 	o, ok := c.script.Next(cl.id, c.now)
 	cl.epoch++
-	cl.call, cl.register, cl.asked = nil, nil, nil
+	cl.call, cl.register, cl.asked, cl.siblings = nil, nil, nil, nil
 	if !ok {
 		cl.state = finished
 		return
@@ -190,6 +201,10 @@ func (c *Cluster) begin(cl *client) {
 		r.Session, r.Sequence = cl.sessions[p], cl.sequence[p]
 	}
 	cl.call = &Call{Client: cl.id, Process: cl.process, Request: r}
+	if c.byIntent(r) && cl.order.Topic {
+		r.Expected = nil
+		c.invokeSiblings(cl)
+	}
 	c.invoke(cl, cl.call)
 }
 
@@ -395,6 +410,9 @@ func (c *Cluster) giveUp(cl *client) {
 }
 
 func (c *Cluster) finish(cl *client, call *Call, o Outcome, reply op.Reply) {
+	for _, s := range cl.siblings {
+		c.script.Returned(c.now, s, o, op.Reply{})
+	}
 	if o == Unknown {
 		c.Effects.GaveUp++
 		cl.process = c.processes

@@ -169,7 +169,12 @@ func (c *Cluster) ask(cl *client) {
 			Kind: meta.PurgePartition, Topic: topic, Partition: r.Partition,
 			Session: cl.metaSession, Sequence: cl.metaSequence, Expected: r.Expected,
 		}
-		cl.call.MetaSession, cl.call.MetaSequence = cl.metaSession, cl.metaSequence
+		if cl.siblings != nil {
+			cl.asked.Kind = meta.PurgeTopic
+		}
+		for _, call := range append(cl.siblings, cl.call) {
+			call.MetaSession, call.MetaSequence = cl.metaSession, cl.metaSequence
+		}
 	}
 	if cl.metaLeader == 0 {
 		cl.metaLeader = 1 + cl.rand.IntN(c.o.Replicas)
@@ -235,19 +240,76 @@ func (c *Cluster) deliverGrant(id int, slot int32) {
 		c.attempt(cl)
 		return
 	}
-	if g.reply.Code != op.OK || g.reply.Results[0].Code != op.OK {
-		// The session went, or the partition.
+	if g.reply.Code != op.OK {
+		// The session went, perhaps after an earlier copy was executed.
 		cl.metaSession = 0
 		o := NoEffect
-		if g.reply.Code != op.OK && cl.sent > 1 {
+		if cl.sent > 1 {
 			o = Unknown
 		}
 		c.finish(cl, cl.call, o, op.Reply{})
 		return
 	}
-	cl.call.Request.Intent = g.reply.Results[0].Generation
-	cl.sent, cl.copies = 0, 0
-	c.attempt(cl)
+	for _, s := range cl.siblings {
+		c.accept(s, g.reply.Results)
+	}
+	siblings := cl.siblings
+	cl.siblings = nil
+	accepted := resultOf(g.reply.Results, cl.call.Request.Partition)
+	switch {
+	case accepted.Code != op.OK: // no such partition
+		c.finish(cl, cl.call, NoEffect, op.Reply{})
+	case cl.order.Accepted || siblings != nil:
+		cl.call.Request.Intent = accepted.Generation
+		c.finish(cl, cl.call, Accepted, promise(accepted))
+	default:
+		cl.call.Request.Intent = accepted.Generation
+		cl.sent, cl.copies = 0, 0
+		c.attempt(cl)
+	}
+}
+
+// invokeSiblings begins a call for every partition but the one that the order
+// names: to the judge each is an operation of a process of its own.
+func (c *Cluster) invokeSiblings(cl *client) {
+	cl.siblings = []*Call{}
+	for p := 0; p < c.o.Partitions; p++ {
+		if op.Partition(p) == cl.call.Request.Partition {
+			continue
+		}
+		s := &Call{
+			Client: cl.id, Process: c.processes, Sibling: true, Asked: c.trace.committed[p],
+			Request: &op.Request{Kind: op.Purge, Partition: op.Partition(p)},
+		}
+		c.processes++
+		cl.siblings = append(cl.siblings, s)
+		c.script.Invoked(c.now, s)
+	}
+}
+
+// accept ends one partition's part of the purge of a topic.
+func (c *Cluster) accept(call *Call, results []meta.Result) {
+	r := resultOf(results, call.Request.Partition)
+	if r.Code != op.OK {
+		c.script.Returned(c.now, call, NoEffect, op.Reply{})
+		return
+	}
+	call.Request.Intent = r.Generation
+	c.script.Returned(c.now, call, Accepted, promise(r))
+}
+
+// promise is what a purge will be answered when it takes effect.
+func promise(r meta.Result) op.Reply {
+	return op.Reply{Position: op.Position{Incarnation: r.Incarnation, Generation: r.Generation}}
+}
+
+func resultOf(list []meta.Result, p op.Partition) meta.Result {
+	for _, r := range list {
+		if r.Partition == p {
+			return r
+		}
+	}
+	return meta.Result{Partition: p, Code: op.UnknownPartition}
 }
 
 // otherMeta chooses the next machine to ask: the hinted one, or any other.
@@ -286,10 +348,10 @@ func (c *Cluster) Granted(call *Call) op.Generation {
 		return 0
 	}
 	reply, ok := c.machines[leader].meta.member.State().Outcome(call.MetaSession, call.MetaSequence)
-	if !ok || len(reply.Results) == 0 {
+	if !ok {
 		return 0
 	}
-	return reply.Results[0].Generation
+	return resultOf(reply.Results, call.Request.Partition).Generation
 }
 
 // metaAtRest tells whether every replica of the plane is up to date and no

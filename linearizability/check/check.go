@@ -159,6 +159,8 @@ func Operations(ops []history.Op, partition op.Partition) []model.Operation {
 		m := model.Operation{Client: o.Process, Request: o.Request, Call: o.Call, Return: o.Return, Line: o.Line}
 		if o.Outcome == history.Answered {
 			m.Reply = o.Reply
+		} else if o.Outcome == history.Accepted && o.Request.Expected == nil {
+			m.Promise = o.Reply // with an expectation it may come to nothing
 		}
 		out = append(out, m)
 	}

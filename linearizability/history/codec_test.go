@@ -66,6 +66,7 @@ func fuzzer(seed int64) *fuzz.Fuzzer {
 				if e.Kind != op.GetBookmark && e.Kind != op.ListOffsets {
 					e.Reply.Found = false
 				}
+				e.Accepted = e.Type == OK && e.Kind == op.Purge && e.Reply.Code == op.OK && c.RandBool()
 			}
 		},
 	)
@@ -148,6 +149,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"other end", invoke + `{"process":1,"type":"ok","f":"poll","time":11}`, "h.jsonl:2: f: want append as invoked at line 1, got poll"},
 		{"other partition", invoke + `{"process":1,"type":"ok","f":"append","time":11,"partition":2}`, "h.jsonl:2: partition: want 0 as invoked at line 1, got 2"},
 		{"not judged", invoke + `{"process":1,"type":"ok","f":"append","value":{"code":"transient"},"time":11}`, "h.jsonl:2: code: want an answer that can be judged on an ok, got transient, which belongs to a fail"},
+		{"accepted append", invoke + `{"process":1,"type":"ok","f":"append","value":{"accepted":true},"time":11}`, "h.jsonl:2: accepted: want it on the ok of a purge without a code, got it on the ok of a append"},
 		{"info with an answer", invoke + `{"process":1,"type":"info","f":"append","value":{"timestamp":4},"time":11}`, "h.jsonl:2: value: want only intent and note on an info, which has no answer"},
 	} {
 		events, err := Parse("h.jsonl", strings.NewReader(c.text))
@@ -172,13 +174,15 @@ func TestOutcomes(t *testing.T) {
 {"process":0,"type":"info","f":"purge","value":{"intent":3,"note":"time-out"},"time":8}
 {"process":0,"type":"invoke","f":"delete-bookmark","value":{"key":"group-2"},"time":9}
 {"process":0,"type":"fail","f":"delete-bookmark","value":{"code":"not-found"},"time":10}
-{"process":1,"type":"invoke","f":"poll","value":{"key":"group-2","max":2},"time":11}
+{"process":0,"type":"invoke","f":"purge","time":11}
+{"process":0,"type":"ok","f":"purge","value":{"position":"i1:g4:0","accepted":true,"intent":4},"time":12}
+{"process":1,"type":"invoke","f":"poll","value":{"key":"group-2","max":2},"time":13}
 `
 	events, err := Parse("h", strings.NewReader(text))
 	require.NoError(t, err)
 	ops, err := Pair("h", events)
 	require.NoError(t, err)
-	require.Len(t, ops, 6)
+	require.Len(t, ops, 7)
 	require.Equal(t, Op{
 		Process: 0, Outcome: Answered, Call: 1, Return: 2, Line: 2,
 		Request: &op.Request{Kind: op.Append, Payloads: []op.Payload{"a", "b"}, Session: 4, Sequence: 1},
@@ -190,7 +194,10 @@ func TestOutcomes(t *testing.T) {
 	require.Equal(t, op.Generation(3), ops[3].Request.Intent)
 	require.EqualValues(t, Never, ops[3].Return)
 	require.Equal(t, Answered, ops[4].Outcome, "an error of the contract is an answer")
-	require.Equal(t, Unknown, ops[5].Outcome, "no end at all")
+	require.Equal(t, Accepted, ops[5].Outcome)
+	require.Equal(t, op.Generation(4), ops[5].Request.Intent)
+	require.Equal(t, &op.Reply{Position: op.Position{Incarnation: 1, Generation: 4}}, ops[5].Reply)
+	require.Equal(t, Unknown, ops[6].Outcome, "no end at all")
 	require.Equal(t, []op.Partition{0}, Partitions(ops))
 }
 

@@ -56,6 +56,10 @@ type Event struct {
 	Request *op.Request
 	// Reply of OK; of Fail if a reply came with it; else nil.
 	Reply *op.Reply
+	// Accepted: the OK of a purge whose intent is committed, and which therefore
+	// takes effect once, at this or any later time. Reply is the answer that it
+	// will have then, if no expectation prevents it.
+	Accepted bool
 	// Intent that a purge turned out to have, if it was not known at the
 	// invocation: on any end of it. 0: none.
 	Intent op.Generation
@@ -75,9 +79,14 @@ const (
 	Answered
 	// NoEffect: it had no effect and never will.
 	NoEffect
+	// Accepted: it takes effect once, at any time after its call. Reply is what
+	// the client would be told then, if it expects nothing.
+	Accepted
 )
 
-func (o Outcome) String() string { return [...]string{"unknown", "answered", "no effect"}[o] }
+func (o Outcome) String() string {
+	return [...]string{"unknown", "answered", "no effect", "accepted"}[o]
+}
 
 // Never is the return time of an operation that did not return.
 const Never = math.MaxInt64
@@ -86,7 +95,7 @@ const Never = math.MaxInt64
 type Op struct {
 	Process int
 	Request *op.Request
-	Reply   *op.Reply // nil unless Answered
+	Reply   *op.Reply // nil unless Answered or Accepted
 	Outcome Outcome
 	Call    int64
 	Return  int64 // Never, if Unknown

@@ -60,6 +60,8 @@ func end(o *Op, e *Event) error {
 		o.Outcome = NoEffect
 	case !Judged(e.Reply.Code):
 		return fmt.Errorf("code: want an answer that can be judged on an ok, got %s, which belongs to a fail", e.Reply.Code)
+	case e.Accepted:
+		o.Outcome, o.Reply = Accepted, e.Reply
 	default:
 		o.Outcome, o.Reply = Answered, e.Reply
 	}

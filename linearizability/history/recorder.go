@@ -45,6 +45,12 @@ func (r *Recorder) Answer(process int, now int64, reply *op.Reply) {
 	r.end(now, e)
 }
 
+// Accept records that the intent of a purge is committed, and what the purge will
+// be answered when it takes effect, at any later time.
+func (r *Recorder) Accept(process int, now int64, reply *op.Reply) {
+	r.end(now, Event{Process: process, Type: OK, Reply: reply, Accepted: true, Intent: reply.Position.Generation})
+}
+
 // Fail records that the request had no effect and never will.
 func (r *Recorder) Fail(process int, now int64, note string) {
 	r.end(now, Event{Process: process, Type: Fail, Note: note})

@@ -195,12 +195,13 @@ type reply struct {
 	Start     op.Offset     `json:"start,omitempty"`
 	End       op.Offset     `json:"end,omitempty"`
 	Session   op.Session    `json:"session,omitempty"`
+	Accepted  bool          `json:"accepted,omitempty"`
 	Intent    op.Generation `json:"intent,omitempty"`
 	Note      string        `json:"note,omitempty"`
 }
 
 func encodeReply(e *Event) ([]byte, error) {
-	v := reply{Intent: e.Intent, Note: e.Note}
+	v := reply{Intent: e.Intent, Note: e.Note, Accepted: e.Accepted}
 	if p := e.Reply; p != nil {
 		if p.Code != op.OK {
 			v.Code = p.Code.String()
@@ -227,7 +228,7 @@ func encodeReply(e *Event) ([]byte, error) {
 
 func (v *reply) empty() bool {
 	return v.Code == "" && v.Position == nil && v.Found == nil && v.Timestamp == 0 && v.Records == nil &&
-		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == ""
+		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == "" && !v.Accepted
 }
 
 // decodeReply fills in the reply of an end event.
@@ -248,6 +249,9 @@ func decodeReply(e *Event, b []byte) error {
 	}
 	if e.Type == Fail && v.empty() {
 		return nil
+	}
+	if e.Accepted = v.Accepted; v.Accepted && (e.Type != OK || e.Kind != op.Purge || v.Code != "") {
+		return fmt.Errorf("accepted: want it on the ok of a purge without a code, got it on the %s of a %s", e.Type, e.Kind)
 	}
 	p := &op.Reply{
 		Timestamp: v.Timestamp, Count: v.Count, Start: v.Start, End: v.End, Session: v.Session,

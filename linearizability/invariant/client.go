@@ -94,6 +94,9 @@ func (c *Checker) Answered(at int64, id int, r *op.Request, reply *op.Reply, app
 func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply) {
 	p := c.parts[r.Partition]
 	c.now = at
+	if r.Kind == op.Purge && r.Expected == nil && r.Intent != 0 && reply.Code == op.Mismatch {
+		c.report(p, 0, "PurgeEventuallyApplied", "the purge of intent %d, which expects nothing, was settled without one: %v", r.Intent, reply.Position)
+	}
 	if reply.Code != op.OK {
 		return
 	}

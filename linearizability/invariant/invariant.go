@@ -170,5 +170,6 @@ var Names = []string{
 	"CommittedPrefixSafe", "AckDurable", "BoundaryAgreement", "BoundaryScope", "HistoryAgreement",
 	"NoFreshLoss", "NoHiddenFresh", "NoResurrectedMessage", "NoResurrectedBookmark", "RetryIdempotent",
 	"GenerationMonotone", "CompletionLast", "NoErrorNoAdvance", "CommittedOnlyDurable", "BookmarkBound",
-	"OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty", "NoStuckReplica",
+	"OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty",
+	"PurgeEventuallyApplied", "NoStuckReplica",
 }

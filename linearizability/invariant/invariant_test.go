@@ -184,6 +184,9 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 				c.Returned(9, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{p}}, &op.Reply{Position: at(1, 0)})
 			}
 		})},
+		{"PurgeEventuallyApplied", "settled without a purge", with(func(c *Checker, m *subject) {
+			c.Returned(9, 0, &op.Request{Kind: op.Purge, Intent: 4}, &op.Reply{Code: op.Mismatch, Position: at(1, -1)})
+		})},
 		{"SessionOnce", "stored twice", told(op.Append, "x", at(1, 0), at(1, 3))},
 	} {
 		t.Run(tc.property+" "+tc.name, func(t *testing.T) {

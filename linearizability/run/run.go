@@ -109,7 +109,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	m.script = &script{
 		work: workload.New(workload.Options{
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
-			Unknown: max(2, s.Ops/40), MaxThink: maxThink,
+			Unknown: max(2, s.Ops/40), MaxThink: maxThink, Accepted: acceptedShare[s.PurgeAck],
 		}, sim.Split(s.Seed, "workload")),
 		check: m.watch, patience: make([]int64, s.Clients),
 	}
@@ -118,7 +118,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	m.cluster, err = sim.New(sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
-		Sessions: sessionTable, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
+		Sessions: sessionTable, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
 	}, m.script)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
@@ -144,6 +144,9 @@ func (m *simulation) result(s *Settings) *Result {
 
 // maxThink is the longest pause of a client, in microseconds.
 const maxThink = 30 * sim.Millisecond
+
+// acceptedShare is how many of 100 purges end when they are accepted.
+var acceptedShare = map[string]int{"applied": 0, "accepted": 100, "mixed": 50}
 
 // span is how long the clients are likely to work, in milliseconds: faults are
 // planned over it, and those that are due later never happen.

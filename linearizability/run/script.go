@@ -42,7 +42,7 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 		return sim.Order{}, false
 	}
 	s.patience[client] = c.Patience
-	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience}, true
+	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience, Accepted: c.Accepted, Topic: c.Topic}, true
 }
 
 // Invoked implements sim.Script.
@@ -59,17 +59,24 @@ func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) 
 	case sim.Answered:
 		s.rec.Answer(c.Process, ms, &reply)
 		s.check.Returned(ms, c.Client, c.Request, &reply)
+	case sim.Accepted:
+		s.rec.Accept(c.Process, ms, &reply)
 	case sim.NoEffect:
 		s.rec.Fail(c.Process, ms, "no copy of the request was accepted in time")
 	case sim.Unknown:
 		s.rec.Unknown(c.Process, ms, c.Request.Intent, "gave up")
-		if c.Request.Kind == op.Purge && c.Request.Intent == 0 {
+		if c.MetaSession != 0 && c.Request.Intent == 0 {
 			s.given = append(s.given, givenUp{s.rec.Last(), c})
 		}
 	}
-	if !s.quiet && c.Request.Kind != op.Register {
-		s.work.Learn(c.Request, &reply, o != sim.Unknown, s.patience[c.Client])
+	if s.quiet || c.Request.Kind == op.Register || c.Sibling || o == sim.Accepted && c.Request.Expected != nil {
+		return // an accepted purge that expects a position may yet come to nothing
 	}
+	learned := &reply
+	if o == sim.Accepted {
+		learned = &op.Reply{Code: op.Transient} // nothing to learn before it takes effect
+	}
+	s.work.Learn(c.Request, learned, o != sim.Unknown, s.patience[c.Client])
 }
 
 // reveal completes the history with the intents that clients gave up waiting for.

@@ -32,14 +32,16 @@ import (
 // the default that the comment gives; Complete fills it in.
 type Settings struct {
 	Seed       uint64 `json:"seed"`
-	Replicas   int    `json:"replicas"`   // 1, 3 or 5; 3
-	Partitions int    `json:"partitions"` // 1
-	Design     string `json:"design"`     // ordered, or advance
-	Messages   string `json:"messages"`   // persisted
-	Bookmarks  string `json:"bookmarks"`  // persisted
-	Positions  string `json:"positions"`  // tagged, or bare
-	Clients    int    `json:"clients"`    // 4
-	Ops        int    `json:"ops"`        // 300, of all clients together
+	Replicas   int    `json:"replicas"`       // 1, 3 or 5; 3
+	Partitions int    `json:"partitions"`     // 1
+	Design     string `json:"design"`         // ordered, or advance
+	Messages   string `json:"messages"`       // persisted
+	Bookmarks  string `json:"bookmarks"`      // persisted
+	Positions  string `json:"positions"`      // tagged, or bare
+	Clients    int    `json:"clients"`        // 4
+	Ops        int    `json:"ops"`            // 300, of all clients together
+	PurgeAck   string `json:"purgeAck"`       // applied, accepted, or mixed: some this and some that
+	Hold       bool   `json:"hold,omitempty"` // of admission while a purge is outstanding
 	// Faults is a class, or the path of a plan; none.
 	Faults string `json:"faults"`
 	Defect string `json:"defect,omitempty"`
@@ -77,6 +79,7 @@ func (s *Settings) Complete() error {
 	word(&s.Messages, "persisted")
 	word(&s.Bookmarks, "persisted")
 	word(&s.Positions, "tagged")
+	word(&s.PurgeAck, "applied")
 	word(&s.Faults, string(faults.None))
 	if s.Timeout == 0 {
 		s.Timeout = 30 * time.Second
@@ -101,6 +104,7 @@ func (s *Settings) Complete() error {
 		{"messages", s.Messages, []string{"persisted"}, []string{"replicated"}},
 		{"bookmarks", s.Bookmarks, []string{"persisted"}, []string{"replicated"}},
 		{"positions", s.Positions, []string{"tagged", "bare"}, nil},
+		{"purge-ack", s.PurgeAck, []string{"applied", "accepted", "mixed"}, nil},
 	} {
 		if err := oneOf(w.name, w.v, w.now, w.later); err != nil {
 			return err
@@ -175,6 +179,10 @@ func (s *Settings) Flags() []string {
 	num("ops", s.Ops, 300)
 	word("faults", s.Faults, string(faults.None))
 	word("defect", s.Defect, "")
+	word("purge-ack", s.PurgeAck, "applied")
+	if s.Hold {
+		out = append(out, "--hold")
+	}
 	return out
 }
 

@@ -40,6 +40,9 @@ type Options struct {
 	// MaxThink is the longest pause between two operations of a client, in
 	// microseconds; 0 means no pause.
 	MaxThink int64
+	// Accepted is how many of 100 purges end when their intent is committed, and
+	// not only when they are applied; one in four of those purges every partition.
+	Accepted int
 }
 
 // Workload is the state of one run.
@@ -88,6 +91,9 @@ func New(o Options, r *rand.Rand) *Workload {
 type Choice struct {
 	Request         *op.Request
 	Think, Patience int64
+	// Accepted: a purge ends when its intent is committed. Topic: it is one of
+	// every partition, and ends so.
+	Accepted, Topic bool
 }
 
 // Issued is how many operations were chosen.
@@ -160,6 +166,9 @@ func (w *Workload) Next(client int) (Choice, bool) {
 		p.race, p.settled = 4*w.o.Clients, 0
 	}
 	c.Patience = w.patience(c.Request.Mutates())
+	if c.Request.Kind == op.Purge && w.o.Accepted > 0 {
+		w.acknowledge(&c)
+	}
 	return c, true
 }
 
@@ -186,6 +195,17 @@ func (w *Workload) patience(mutates bool) int64 {
 	}
 	w.unknown++
 	return 5*ms + w.rand.Int64N(400*ms)
+}
+
+// acknowledge chooses when a purge ends. One that expects a position and ends
+// when it is accepted has an unknown outcome, of which there may be few.
+func (w *Workload) acknowledge(c *Choice) {
+	if w.rand.IntN(100) >= w.o.Accepted {
+		return
+	}
+	conditional := c.Request.Expected != nil
+	c.Accepted = !conditional || c.Patience > 0
+	c.Topic = !conditional && w.rand.IntN(4) == 0
 }
 
 // Learn takes the answer to a request. known is false when its outcome stayed
