@@ -51,7 +51,7 @@ Exit code: that of the worst verdict: 3, then 1, then 2, then 0.`,
 }
 
 // demoRuns are as many as let the demo end within two minutes on two cores.
-const demoRuns = 240
+const demoRuns = 480
 
 // demoSweeps are the sizes of clusters with their shares of the runs. The page
 // shows the first one unfolded.
