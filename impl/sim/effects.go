@@ -15,8 +15,12 @@ type Effects struct {
 	AtCall         int `json:"atCall"`        // crashes that hit the disk call aimed at
 	InRecovery     int `json:"inRecovery"`    // of those, during a boot
 	Restarts       int `json:"restarts"`
-	GaveUp         int `json:"gaveUp"`   // operations whose outcome stayed unknown
-	Repeated       int `json:"repeated"` // requests that a client sent again
+	DiskFaults     int `json:"diskFaults"`   // calls of a disk that failed
+	DiskRestarts   int `json:"diskRestarts"` // machines restarted over it
+	Rotten         int `json:"rotten"`       // bytes that changed on the medium
+	Stopped        int `json:"stopped"`      // replicas that refused them
+	GaveUp         int `json:"gaveUp"`       // operations whose outcome stayed unknown
+	Repeated       int `json:"repeated"`     // requests that a client sent again
 }
 
 // Each calls f with every counter, in a fixed order.
@@ -33,6 +37,10 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("crashes at a disk call", e.AtCall)
 	f("crashes in recovery", e.InRecovery)
 	f("restarts", e.Restarts)
+	f("failed disk calls", e.DiskFaults)
+	f("restarts over a disk", e.DiskRestarts)
+	f("rotten bytes", e.Rotten)
+	f("replicas stopped by them", e.Stopped)
 	f("unknown outcomes", e.GaveUp)
 	f("requests repeated", e.Repeated)
 }
@@ -51,6 +59,10 @@ func (e *Effects) Add(o Effects) {
 	e.AtCall += o.AtCall
 	e.InRecovery += o.InRecovery
 	e.Restarts += o.Restarts
+	e.DiskFaults += o.DiskFaults
+	e.DiskRestarts += o.DiskRestarts
+	e.Rotten += o.Rotten
+	e.Stopped += o.Stopped
 	e.GaveUp += o.GaveUp
 	e.Repeated += o.Repeated
 }

@@ -49,6 +49,7 @@ type machine struct {
 	members []slot
 	meta    metaSlot
 	aim     *Aim // armed crash, nil if none
+	storage      // what is wrong with the disk
 	// recovery is aimed at the next boot.
 	recovery *Aim
 	booting  bool
@@ -88,6 +89,7 @@ func (c *Cluster) initMachines() error {
 	for id := 1; id <= c.o.Replicas; id++ {
 		m := &c.machines[id]
 		m.id, m.disk = id, crashfs.New()
+		c.initStorage(m)
 		m.members = make([]slot, c.o.Partitions)
 		fs := m.disk.FS()
 		if err := fs.Mkdir("sim.mkdir", metaDir); err != nil {
@@ -126,7 +128,7 @@ func (c *Cluster) boot(m *machine) {
 	if !c.bootMeta(m, members) {
 		return
 	}
-	fs := m.disk.FS()
+	fs := m.fs()
 	for p := range m.members {
 		s := &m.members[p]
 		s.boots++
@@ -161,7 +163,7 @@ func (c *Cluster) boot(m *machine) {
 // stopped handles an error of a replica: its machine crashed under it, as was
 // aimed, or it refuses to go on.
 func (c *Cluster) stopped(m *machine, p int, err error) {
-	if errors.Is(err, vfs.ErrCrashed) && m.aim != nil {
+	if (errors.Is(err, vfs.ErrCrashed) || m.disk.Crashed()) && m.aim != nil {
 		a := m.aim
 		c.Effects.AtCall++
 		if m.booting {
@@ -175,6 +177,9 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 		c.schedule(a.Down, event{kind: evRestart, who: uint16(m.id), epoch: m.epoch})
 		return
 	}
+	if c.restartForDisk(m, err) {
+		return
+	}
 	of := meta.OwnPartition
 	if p == metaSlotNumber {
 		m.meta.member = nil
@@ -182,7 +187,16 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 		of = op.Partition(p)
 		m.members[p].member = nil
 	}
-	c.Refusals = append(c.Refusals, Refusal{At: c.now / Millisecond, Replica: m.id, Partition: of, Err: err})
+	r := Refusal{At: c.now / Millisecond, Replica: m.id, Partition: of, Err: err}
+	if m.explains(of, err) {
+		if !m.gone {
+			m.gone = true
+			c.Stopped = append(c.Stopped, r)
+			c.Effects.Stopped++
+		}
+		return
+	}
+	c.Refusals = append(c.Refusals, r)
 }
 
 // down takes a machine down. Whatever was scheduled for it is stale from now on.
@@ -412,6 +426,7 @@ func (c *Cluster) Heal() {
 		m := &c.machines[id]
 		m.aim, m.recovery = nil, nil
 		m.disk.Arm(nil)
+		c.MendDisk(id)
 		if !m.up {
 			c.schedule(0, event{kind: evRestart, who: uint16(id), epoch: m.epoch})
 		}

@@ -47,7 +47,7 @@ func (c *Cluster) bootMeta(m *machine, members []int) bool {
 	s := &m.meta
 	s.boots++
 	cfg := meta.Config{
-		ID: m.id, Members: members, Cluster: 1, FS: m.disk.FS(), Dir: metaDir,
+		ID: m.id, Members: members, Cluster: 1, FS: m.fs(), Dir: metaDir,
 		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
 		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)),
 	}

@@ -23,6 +23,9 @@ func (c *Cluster) AtRest() (bool, string) {
 	}
 	plane := c.machines[c.MetaLeader()].meta.member.State()
 	for p := 0; p < c.o.Partitions; p++ {
+		if c.Lost(p) {
+			continue
+		}
 		leader := c.Leader(p)
 		if leader == 0 {
 			return false, fmt.Sprintf("partition %d has no leader", p)
@@ -30,6 +33,9 @@ func (c *Cluster) AtRest() (bool, string) {
 		lead := c.machines[leader].members[p].member.View()
 		intended := plane.Partition(op.Partition(p)).Highest()
 		for id := 1; id <= c.o.Replicas; id++ {
+			if c.Missing(id, p) {
+				continue
+			}
 			v := c.machines[id].members[p].member.View()
 			f := v.Facts
 			switch {

@@ -28,9 +28,13 @@
 //	          label begins with a prefix, before or after its effect; so also
 //	          inside a recovery.
 //	disk      Each piece of disk work takes a drawn time, longer after a sync.
+//	storage   Calls of a disk fail by rules (package faultfs). A machine whose
+//	          replica stops over it is restarted, by a loss of power. Bytes rot
+//	          that the disk proves to have kept; their replica must refuse them
+//	          and stays down, so no more than a minority of machines is rotten.
 //	clocks    Ticks of different machines are not aligned; their rate is equal.
 //
-// Not modelled yet: disks that fail or corrupt, clocks that drift, memory that
+// Not modelled yet: clocks that drift, memory that
 // flips, machines that are replaced. Nothing is byzantine.
 //
 // # Randomness
@@ -95,6 +99,8 @@ type Options struct {
 	// Watch, if not nil, is shown a replica after each boot and after steps at
 	// which its state may have changed much. It must only read.
 	Watch Watch
+	// DiskFaults lets disks fail: see BreakDisk and Rot.
+	DiskFaults bool
 	// Open boots a replica; replica.Open when nil.
 	Open func(replica.Config) (Member, error)
 }
@@ -151,6 +157,9 @@ type Cluster struct {
 	Effects Effects
 	// Refusals are replicas that stopped for another reason than a crash.
 	Refusals []Refusal
+	// Stopped are those that refused a disk which was damaged on purpose, as they
+	// must: they stay down, and are not missed.
+	Stopped []Refusal
 }
 
 // Refusal is a replica that could not go on although its machine did.

@@ -19,7 +19,7 @@ const (
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = []Class{None, Network, Process, PowerOff, All}
+var Classes = []Class{None, Network, Process, PowerOff, All, Storage}
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -45,7 +45,9 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 	case PowerOff:
 		kinds = []Kind{PowerLoss, PowerLoss, CrashAt, CrashAt, SlowDisk, ambush}
 	case All:
-		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt, ambush}
+		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt, ambush, DiskFault, DiskFault}
+	case Storage:
+		kinds = []Kind{DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, ProcessCrash, PowerLoss, CrashAt, SlowDisk}
 	default:
 		return nil, fmt.Errorf("faults %q: want one of %v", class, Classes)
 	}
@@ -85,6 +87,8 @@ func drawAmbush(class Class, n int, at int64, r *rand.Rand) []Fault {
 func draw(k Kind, class Class, n int, at int64, r *rand.Rand) Fault {
 	f := Fault{At: at, For: 20 + r.Int64N(500), Kind: k}
 	switch k {
+	case DiskFault:
+		return drawStorage(n, at, r)
 	case Partition:
 		f.Replicas = some(n, 1+r.IntN(max(1, n/2)), r)
 		f.OneWay = []string{"", "", "in", "out"}[r.IntN(4)]

@@ -50,6 +50,8 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Network][ProcessCrash]+seen[Network][PowerLoss]+seen[Network][CrashAt])
 	require.Zero(t, seen[Process][PowerLoss]+seen[Process][Partition])
 	require.Zero(t, seen[PowerOff][ProcessCrash]+seen[PowerOff][Partition])
+	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
+	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
 		require.Positive(t, seen[All][k], k)
 	}
@@ -59,7 +61,7 @@ func TestDrawingIsDeterministic(t *testing.T) {
 	require.Equal(t, drawn(t, All, 3), drawn(t, All, 3))
 	require.NotEqual(t, drawn(t, All, 3), drawn(t, All, 4))
 	_, err := Draw("rain", 3, 10, rand.New(rand.NewPCG(1, 1)))
-	require.EqualError(t, err, `faults "rain": want one of [none network process power all]`)
+	require.EqualError(t, err, `faults "rain": want one of [none network process power all storage]`)
 }
 
 func TestBadPlans(t *testing.T) {

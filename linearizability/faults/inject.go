@@ -1,6 +1,10 @@
 package faults
 
-import "purgelab/impl/sim"
+import (
+	"math/rand/v2"
+
+	"purgelab/impl/sim"
+)
 
 // Injection carries out a plan on a cluster and counts what took effect: a
 // partition that dropped a message, a storm that touched one, a crash that hit a
@@ -118,6 +122,13 @@ func (in *Injection) begin(f *Fault) {
 			in.took(f.Kind)
 		}
 		in.later(f, func() {})
+	case DiskFault:
+		in.breakDisks(f, ids)
+	case Rot:
+		if in.c.Rot(ids[0], 0, rand.New(rand.NewPCG(f.Draw, 0))) != "" {
+			in.took(Rot)
+			in.c.Crash(ids, false, down)
+		}
 	case CrashAt:
 		a := sim.Aim{Label: f.Label, Nth: f.Call, After: f.After, Power: f.Power, Down: down}
 		a.Hit = func() { in.took(CrashAt); in.changed() }

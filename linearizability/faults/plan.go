@@ -7,7 +7,8 @@
 //	  "faults": [
 //	    {"at": 120, "for": 400, "kind": "partition", "replicas": [0], "oneWay": "in"},
 //	    {"at": 600, "for": 250, "kind": "power-loss", "replicas": [1, 2, 3]},
-//	    {"at": 900, "for": 100, "kind": "crash-at", "replicas": [2], "label": "purge.", "call": 3, "after": true, "power": true}
+//	    {"at": 900, "for": 100, "kind": "crash-at", "replicas": [2], "label": "purge.", "call": 3, "after": true, "power": true},
+//	    {"at": 950, "for": 900, "kind": "disk-fault", "replicas": [0], "rule": "sync-forget label=journal nth=3"}
 //	  ]
 //	}
 //
@@ -23,6 +24,7 @@ import (
 	"strings"
 
 	"purgelab/impl/sim"
+	"purgelab/impl/vfs/faultfs"
 )
 
 // Kind of a fault.
@@ -43,10 +45,15 @@ const (
 	CrashAt Kind = "crash-at"
 	// SlowDisk makes syncs take long.
 	SlowDisk Kind = "slow-disk"
+	// DiskFault makes disk calls of Replicas fail by Rule.
+	DiskFault Kind = "disk-fault"
+	// Rot changes a byte that a replica has synced, and restarts its process; the
+	// replica must refuse the disk, and stays down.
+	Rot Kind = "rot"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, DiskFault, Rot}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -70,6 +77,11 @@ type Fault struct {
 	After bool   `json:"after,omitempty"`
 	Power bool   `json:"power,omitempty"`
 	Again int    `json:"again,omitempty"`
+
+	// Rule of a disk-fault, as package faultfs prints it.
+	Rule string `json:"rule,omitempty"`
+	// Draw chooses the byte that rots.
+	Draw uint64 `json:"draw,omitempty"`
 }
 
 // Plan is all that breaks in a run.
@@ -122,12 +134,29 @@ func (f *Fault) check(n int) error {
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
 	case f.OneWay != "" && f.OneWay != "in" && f.OneWay != "out":
 		return fmt.Errorf("oneWay %q: want in, out, or nothing", f.OneWay)
+	case f.Kind == Rot && len(f.Replicas) != 1:
+		return fmt.Errorf("kind rot: want one replica, got %d", len(f.Replicas))
 	case f.Kind == Storm && f.Network == nil:
 		return fmt.Errorf("kind storm: want a network, got none")
 	case f.Kind == CrashAt && (f.Call < 1 || len(f.Replicas) != 1):
 		return fmt.Errorf("kind crash-at: want one replica and a call from 1, got %d replicas and call %d", len(f.Replicas), f.Call)
 	}
+	if f.Kind == DiskFault {
+		if _, err := faultfs.Parse(f.Rule); err != nil {
+			return fmt.Errorf("rule: %w", err)
+		}
+	}
 	return nil
+}
+
+// Storage tells whether disks fail in this plan.
+func (p *Plan) Storage() bool {
+	for i := range p.Faults {
+		if k := p.Faults[i].Kind; k == DiskFault || k == Rot {
+			return true
+		}
+	}
+	return false
 }
 
 // Write prints a plan as Parse reads it, one fault per line.

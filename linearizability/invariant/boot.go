@@ -144,6 +144,9 @@ func (c *Checker) Rest(at int64, part op.Partition, ms []Subject) {
 	c.now = at
 	var first []op.Record
 	for i, m := range ms {
+		if m == nil {
+			continue // stopped for good
+		}
 		v := m.View()
 		f := v.Facts
 		c.agree(p, i+1, m, &v)

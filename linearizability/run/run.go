@@ -118,7 +118,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	m.cluster, err = sim.New(sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
-		Sessions: sessionTable, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open,
+		Sessions: sessionTable, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}, m.script)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
@@ -166,6 +166,11 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 		return "", err
 	}
 	m.inject.Stop()
+	for p := 0; p < s.Partitions; p++ {
+		if c.Lost(p) {
+			return "", nil // its disk was damaged, and it refuses to serve: nobody will answer
+		}
+	}
 	c.BePatient()
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err

@@ -140,9 +140,6 @@ func (s *Settings) loadPlan() error {
 			return nil
 		}
 	}
-	if s.Faults == "storage" {
-		return fmt.Errorf("faults %q: %w, want %v", s.Faults, ErrNotYet, faults.Classes)
-	}
 	f, err := os.Open(s.Faults)
 	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(s.Faults, "./") {
 		return fmt.Errorf("faults %q: want one of %v, or a file", s.Faults, faults.Classes)

@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/sim"
+	"purgelab/linearizability/faults"
+	"purgelab/linearizability/verdict"
+)
+
+// Disks fail, lose what they should have synced, and rot: nothing that was
+// acknowledged is lost, and all replicas but the rotten ones come to rest.
+func TestStorageFaults(t *testing.T) {
+	var total sim.Effects
+	for seed := range uint64(24) {
+		s := Settings{Seed: seed, Faults: string(faults.Storage), Ops: 200, NoTrace: true}
+		if seed%6 == 5 {
+			s.Replicas = 1
+		}
+		r, err := Run(context.Background(), s)
+		require.NoError(t, err)
+		property, reason := r.Red()
+		require.Equal(t, verdict.Pass, r.Verdict, "%s: %s %s", r.Settings.Replay(), property, reason)
+		total.Add(r.Effects)
+	}
+	require.Greater(t, total.DiskFaults, 50)
+	require.Greater(t, total.DiskRestarts, 5)
+	require.Greater(t, total.Rotten, 3)
+	require.Positive(t, total.Stopped)
+	require.LessOrEqual(t, total.Stopped, total.Rotten)
+}
+
+// A leader whose purge fails for ever does not keep the group from purging.
+func TestPurgeOfALeaderThatCannot(t *testing.T) {
+	took := 0
+	for seed := range uint64(6) {
+		r, err := Run(context.Background(), Settings{Seed: seed, NoTrace: true, Ops: 200, Plan: &faults.Plan{Faults: []faults.Fault{
+			{At: 100, For: 20_000, Kind: faults.DiskFault, Replicas: []int{0}, Rule: "fail-before op=rename label=purge times=0"},
+		}}})
+		require.NoError(t, err)
+		property, reason := r.Red()
+		require.Equal(t, verdict.Pass, r.Verdict, "%s %s", property, reason)
+		if r.Faults[faults.DiskFault] > 0 {
+			took++
+			require.Less(t, r.Millis, int64(20_000), "nobody had to wait for the end of the fault")
+		}
+	}
+	require.Greater(t, took, 3)
+}
+
+// A singleton whose disk rots refuses to serve, and that is all it can do.
+func TestRottenSingletonRefuses(t *testing.T) {
+	for draw := range uint64(5) {
+		r, err := Run(context.Background(), Settings{Seed: draw, Replicas: 1, NoTrace: true, Ops: 200, Plan: &faults.Plan{Faults: []faults.Fault{
+			{At: 900, For: 50, Kind: faults.Rot, Replicas: []int{1}, Draw: draw},
+		}}})
+		require.NoError(t, err)
+		property, reason := r.Red()
+		require.Equal(t, verdict.Pass, r.Verdict, "%s %s", property, reason)
+		require.Equal(t, 1, r.Effects.Rotten)
+		require.Equal(t, 1, r.Effects.Stopped)
+	}
+}
