@@ -1,0 +1,73 @@
+package journal
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/raftlog"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
+	"purgelab/model/op"
+)
+
+// A disk that says it wrote, and did not, or elsewhere, or wrong, is found out by
+// the next boot if a later frame speaks of what is missing; if it was the last
+// frame, what it held is gone without a word. See docs/disks.md.
+func TestDiskThatLies(t *testing.T) {
+	const frames = 6
+	for _, rule := range []string{"drop-write", "misdirect by=4096", "misdirect by=-7", "bit-flip op=write at=70 bit=2", "bit-flip op=write at=3", "bit-flip op=write at=20 bit=7"} {
+		for nth := 1; nth <= frames; nth++ {
+			d := crashfs.New()
+			r, err := faultfs.Parse(rule + " label=journal.append")
+			require.NoError(t, err)
+			r.Nth = nth
+			set := faultfs.NewSet(r)
+			j, _, err := Open(Options{FS: set.Wrap(d.FS()), Dir: "p0/journal", Identity: me})
+			require.NoError(t, err)
+			for range frames {
+				n := j.Last() + 1
+				require.NoError(t, j.Append(&raftlog.State{Term: 1, Commit: n - 1}, []raftlog.Entry{entry(n, 1)}))
+				require.NoError(t, j.Sync())
+			}
+			require.Equal(t, 1, set.Hits())
+			d.PowerLossAs(nil)
+			k, report, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me})
+			if nth == frames && rule != "misdirect by=-7" {
+				require.NoError(t, err, rule)
+				require.Equal(t, op.Number(frames), k.Last(), rule)
+				require.Equal(t, rule == "drop-write", report.Torn == nil, "%s: not even a torn tail is seen", rule)
+				continue
+			}
+			require.ErrorIs(t, err, ErrCorrupt, "%s of frame %d", rule, nth)
+		}
+	}
+}
+
+// A read that is shorter than the file, because it shows it as it was before the
+// last write, is an error and not a torn tail: nothing is cut.
+func TestStaleReadAtBoot(t *testing.T) {
+	d := crashfs.New()
+	set := faultfs.NewSet()
+	stale, err := faultfs.Parse("stale-read nth=2")
+	require.NoError(t, err)
+	set.Add(stale)
+	fs := set.Wrap(d.FS())
+	j, _, err := Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+	require.NoError(t, err)
+	for range 3 {
+		n := j.Last() + 1
+		require.NoError(t, j.Append(&raftlog.State{Term: 1, Commit: n - 1}, []raftlog.Entry{entry(n, 1)}))
+		require.NoError(t, j.Sync())
+	}
+	k, _, err := Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+	require.NoError(t, err)
+	require.Equal(t, op.Number(4), k.Last(), "the first read is good")
+	_, _, err = Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+	require.ErrorIs(t, err, io.EOF)
+	require.NotErrorIs(t, err, ErrCorrupt)
+	k, _, err = Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+	require.NoError(t, err)
+	require.Equal(t, op.Number(4), k.Last())
+}
