@@ -16,10 +16,13 @@ const (
 	Process  Class = "process"
 	PowerOff Class = "power"
 	All      Class = "all"
+	// Elections is nothing but deposed leaders, overlapping candidates and
+	// voters that lose power at the sync of their vote.
+	Elections Class = "elections"
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = []Class{None, Network, Process, PowerOff, All, Storage}
+var Classes = []Class{None, Network, Process, PowerOff, All, Elections, Storage}
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -48,6 +51,8 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 		kinds = []Kind{Partition, Partition, Isolate, Storm, SlowDisk, ProcessCrash, ProcessCrash, PowerLoss, PowerLoss, CrashAt, CrashAt, CrashAt, ambush, DiskFault, DiskFault}
 	case Storage:
 		kinds = []Kind{DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, ProcessCrash, PowerLoss, CrashAt, SlowDisk}
+	case Elections:
+		kinds = []Kind{ambush}
 	default:
 		return nil, fmt.Errorf("faults %q: want one of %v", class, Classes)
 	}
@@ -57,6 +62,9 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 	// Runs differ in how dense their faults are: dense ones interrupt
 	// recoveries, sparse ones let the cluster get far in between.
 	gap := []int64{150, 300, 700}[r.IntN(3)]
+	if class == Elections {
+		gap = 500
+	}
 	for at := r.Int64N(gap); at < span; at += 1 + r.Int64N(2*gap) {
 		if k := kinds[r.IntN(len(kinds))]; k == ambush {
 			p.Faults = append(p.Faults, drawAmbush(class, n, at, r)...)
@@ -69,19 +77,16 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 
 // drawAmbush deposes the leader for a moment, so that all replicas take part in
 // the election that follows, makes its messages slow, so that candidates
-// overlap, and takes the power from voters at the sync of their vote.
+// overlap, and takes the power from a voter at the sync of its vote.
 func drawAmbush(class Class, n int, at int64, r *rand.Rand) []Fault {
 	out := []Fault{{At: at, For: 1 + r.Int64N(10), Kind: PowerLoss, Replicas: []int{0}}}
-	if class == All {
-		out = append(out, Fault{At: at, For: 700, Kind: Storm, Network: &sim.Network{Slow: 0.5, Duplicate: 0.1}})
+	if class != PowerOff {
+		out = append(out, Fault{At: at, For: 700, Kind: Storm, Network: &sim.Network{Slow: 0.7, SlowDelay: 100_000, Duplicate: 0.1}})
 	}
-	for _, id := range some(n, min(n, 2), r) {
-		out = append(out, Fault{
-			At: at + 20 + r.Int64N(100), For: 1 + r.Int64N(15), Kind: CrashAt, Replicas: []int{id},
-			Label: "journal.sync", Call: 1 + r.IntN(3), Power: true,
-		})
-	}
-	return out
+	return append(out, Fault{
+		At: at + 30 + r.Int64N(100), For: 1 + r.Int64N(3), Kind: CrashAt, Replicas: []int{1 + r.IntN(n)},
+		Label: "journal.sync", Call: 1 + r.IntN(4)/3, Power: true,
+	})
 }
 
 func draw(k Kind, class Class, n int, at int64, r *rand.Rand) Fault {

@@ -61,7 +61,7 @@ func TestDrawingIsDeterministic(t *testing.T) {
 	require.Equal(t, drawn(t, All, 3), drawn(t, All, 3))
 	require.NotEqual(t, drawn(t, All, 3), drawn(t, All, 4))
 	_, err := Draw("rain", 3, 10, rand.New(rand.NewPCG(1, 1)))
-	require.EqualError(t, err, `faults "rain": want one of [none network process power all storage]`)
+	require.EqualError(t, err, `faults "rain": want one of [none network process power all elections storage]`)
 }
 
 func TestBadPlans(t *testing.T) {

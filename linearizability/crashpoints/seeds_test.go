@@ -1,0 +1,3 @@
+package crashpoints
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

@@ -1,0 +1,3 @@
+package history
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

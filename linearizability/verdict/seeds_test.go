@@ -1,0 +1,3 @@
+package verdict
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds
