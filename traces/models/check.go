@@ -22,6 +22,9 @@ type Options struct {
 	Coverage bool          // count how often each action is taken
 }
 
+// shortSeconds is up to how long a model counts as a short one.
+const shortSeconds = 10
+
 // Outcome is one model with what TLC said of it.
 type Outcome struct {
 	Model  Model
@@ -104,7 +107,7 @@ func checkOne(ctx context.Context, tool tlc.Tool, m Model, o Options) Outcome {
 	}
 	opt := tlc.Options{
 		Dir: filepath.Dir(path), Module: filepath.Base(path), Config: cfg, Library: []string{lib},
-		Workers: o.Workers, Timeout: o.Timeout, Deadlock: m.Deadlock, Coverage: o.Coverage, Keep: o.Keep, Name: m.Name,
+		Workers: o.Workers, Timeout: o.Timeout, Short: m.Seconds > 0 && m.Seconds <= shortSeconds, Deadlock: m.Deadlock, Coverage: o.Coverage, Keep: o.Keep, Name: m.Name,
 	}
 	if m.Mode == "simulate" {
 		opt.Simulate, opt.Depth, opt.Seed = m.Count, m.Steps, m.Seed

@@ -24,6 +24,7 @@ type Options struct {
 	Workers  int           // 0: one
 	Timeout  time.Duration // 0: none beyond the context's
 	Heap     string        // Java heap, "4g" by default
+	Short    bool          // expected to end within seconds: compile quickly, not well
 	Deadlock bool          // a state without a successor is fine
 	Coverage bool          // count how often each action is taken
 	Simulate int           // > 0: that many random behaviours instead of all states
@@ -127,6 +128,10 @@ func (o Options) arguments(tool Tool, meta string) []string {
 		collector = "-XX:+UseSerialGC"
 	}
 	args := []string{collector, "-Xmx" + heap, "-Djava.io.tmpdir=" + meta}
+	if o.Short {
+		// Halves the work of a run of a few seconds, most of which is start-up.
+		args = append(args, "-XX:TieredStopAtLevel=1")
+	}
 	if len(o.Library) > 0 {
 		args = append(args, "-DTLA-Library="+strings.Join(o.Library, string(os.PathListSeparator)))
 	}
