@@ -87,8 +87,15 @@ var (
 	spaces = regexp.MustCompile(` +`)
 )
 
-// masked is a line without what may differ.
+// masked is a line without what may differ: numbers, the faults that took
+// effect, and in which words a property was found violated.
 func masked(l string) string {
+	if strings.HasPrefix(l, "faults ") {
+		return "faults"
+	}
+	if strings.HasPrefix(l, "fail ") {
+		l, _, _ = strings.Cut(l, ":")
+	}
 	l = number.ReplaceAllString(hex.ReplaceAllString(l, "#"), "#")
 	return spaces.ReplaceAllString(strings.TrimSpace(l), " ")
 }
@@ -232,5 +239,7 @@ func TestAgree(t *testing.T) {
 	require.False(t, agree(shown, []string{"seed 8: undecided", "x", "300 runs"}))
 	require.False(t, agree(shown, []string{"seed 8: pass", "x", "300 runs", "more"}))
 	require.False(t, agree([]string{"a", "b"}, []string{"a"}))
+	require.True(t, agree([]string{"fail  Linearizable: x", "faults  2 storm"}, []string{"fail  Linearizable: y", "faults  1 storm, 3 isolate"}))
+	require.False(t, agree([]string{"fail  Linearizable: x"}, []string{"fail  SessionOnce: x"}))
 	require.Equal(t, []string{"a", "…", "d"}, shorten([]string{"x", "…", "y"}, []string{"a", "b", "c", "d"}))
 }
