@@ -19,7 +19,7 @@ func TestMalformedTraces(t *testing.T) {
 		{"", `x:1: empty: want a header`},
 		{"{}", `x:1: format "": want "purgelab-trace"`},
 		{strings.Replace(head, `"version":1`, `"version":2`, 1), `x:1: version 2: want 1`},
-		{strings.Replace(head, `"ordered"`, `"another"`, 1), `x:1: design "another": want one of ordered, advance`},
+		{strings.Replace(head, `"ordered"`, `"another"`, 1), `x:1: design "another": want one of ordered, advance, reset-record`},
 		{strings.Replace(head, `"replicas":3`, `"replicas":0`, 1), `x:1: 0 replicas: want at least 1`},
 		{strings.Replace(head, `"design"`, `"plan"`, 1), `x:1: header: json: unknown field "plan"`},
 		{head + "\nnot json", `x:2: invalid character 'o' in literal null (expecting 'u')`},

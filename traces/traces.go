@@ -38,7 +38,7 @@ const (
 // those whose traces can be written and read only.
 const specified = "ordered"
 
-var unspecified = []string{"advance"}
+var unspecified = []string{"advance", "reset-record"}
 
 // Header is the first line of a trace.
 type Header struct {

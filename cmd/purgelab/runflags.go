@@ -20,6 +20,8 @@ type runFlags struct {
 	hold                                                                       bool
 	partitions, clients, ops                                                   int
 	timeout                                                                    time.Duration
+
+	taggedBookmarks bool
 }
 
 // add gives a command the flags, all but --seed.
@@ -53,6 +55,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 			completeChoices(cmd, c.name, c.c)
 		}
 	}
+	fs.BoolVar(&f.taggedBookmarks, "tagged-bookmarks", false, "bookmarks carry their generation; a variant of design reset-record")
 	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
@@ -74,6 +77,7 @@ func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')
+	s.TaggedBookmarks = f.taggedBookmarks
 	if flag := cmd.Flags().Lookup("seed"); flag != nil && !flag.Changed {
 		s.Seed = randomSeed()
 	}

@@ -16,9 +16,6 @@ const (
 	// FloorNotKept: a boot forgets the floor, so replay fills the new era with
 	// ops of the old.
 	FloorNotKept
-	// FloorOutlivesSequence: a floor counts although the ops that it was measured
-	// in were not recovered.
-	FloorOutlivesSequence
 )
 
 func init() {

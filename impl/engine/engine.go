@@ -137,7 +137,10 @@ type Facts struct {
 	// Previous is the era before the boundary, as ops up to it have left it; only
 	// an engine whose boundary lies above Applied has one.
 	Previous Era
-	Settled  op.Generation
+	// Resetting is a generation whose reset was begun and may have destroyed
+	// messages, 0 if there is none: nothing may be served before it is purged.
+	Resetting op.Generation
+	Settled   op.Generation
 }
 
 // Era is a generation with its bounds.

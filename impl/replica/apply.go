@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 
 	"purgelab/impl/defect"
@@ -43,10 +44,12 @@ func (r *Replica) applySome() error {
 		if err != nil {
 			return err
 		}
-		if err := r.apply(e); err != nil {
+		if err := r.apply(e); errors.Is(err, errHeld) {
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("apply op %d: %w", e.Op, err)
 		}
-		if r.purge != nil && !r.purge.deferred {
+		if r.purge != nil && !r.purge.deferred && !r.cleaning() {
 			return nil
 		}
 	}
@@ -67,6 +70,9 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 		r.emit(commitEvent(e, c))
 	}
 	req := &c.Request
+	if r.heldInLog(e.Op, req) {
+		return errHeld
+	}
 	if req.Kind == op.Register {
 		// Nothing is remembered or answered before the op is materialized: a disk
 		// that refuses is asked again, and the op must find what it found.
@@ -90,6 +96,9 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 		}
 	}
 
+	if r.filtered(e.Op) {
+		return r.applyFiltered(e, c, s)
+	}
 	reply, eff, err := mutate(r.eng, req, c.Time)
 	if err != nil {
 		return err

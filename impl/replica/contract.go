@@ -43,8 +43,15 @@ func asExpected(f engine.Facts, req *op.Request) *op.Reply {
 	return &r
 }
 
+// state is what a decision is made from.
+type state interface {
+	Facts() engine.Facts
+	Bookmark(op.Key) (op.Position, bool)
+	FirstAt(op.Timestamp) (op.Offset, op.Timestamp, bool, error)
+}
+
 // plan finds the range that a poll reads: from and count, or a refusal.
-func plan(e engine.Engine, req *op.Request) (from op.Offset, count uint32, refusal *op.Reply, err error) {
+func plan(e state, req *op.Request) (from op.Offset, count uint32, refusal *op.Reply, err error) {
 	f := e.Facts()
 	from = f.Start
 	switch req.Strategy {
@@ -87,7 +94,7 @@ func plan(e engine.Engine, req *op.Request) (from op.Offset, count uint32, refus
 }
 
 // raise is the effect of an auto-commit on the bookmark: never down.
-func raise(e engine.Engine, key op.Key, from op.Offset, count uint32) engine.Effect {
+func raise(e state, key op.Key, from op.Offset, count uint32) engine.Effect {
 	if count == 0 {
 		return engine.Effect{}
 	}
@@ -99,7 +106,7 @@ func raise(e engine.Engine, key op.Key, from op.Offset, count uint32) engine.Eff
 }
 
 // mutate decides a mutation other than a registration or a purge by intent.
-func mutate(e engine.Engine, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effect, error) {
+func mutate(e state, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effect, error) {
 	f := e.Facts()
 	switch req.Kind {
 	case op.Append:
@@ -160,7 +167,7 @@ func deleteRecords(f engine.Facts, req *op.Request, cutoff op.Offset) (op.Reply,
 }
 
 // lookUp answers a read that needs no records: GetBookmark and ListOffsets.
-func lookUp(e engine.Engine, req *op.Request) (op.Reply, error) {
+func lookUp(e state, req *op.Request) (op.Reply, error) {
 	f := e.Facts()
 	if req.Kind == op.GetBookmark {
 		b, ok := e.Bookmark(req.Key)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/engine/flat"
 	"purgelab/impl/engine/tagged"
 )
 
@@ -40,10 +41,21 @@ func ParseDesign(s string) (Design, error) {
 func (d Design) Intents() bool { return d != Advance }
 
 // openEngine opens what a replica of this design materializes into.
-func openEngine(_ Design, o engine.Options) (engine.Engine, engine.Report, error) {
+func openEngine(cfg *Config, o engine.Options) (engine.Engine, engine.Report, error) {
+	// Never a typed nil in the interface.
+	if cfg.Design == ResetRecord {
+		e, r, err := flat.Open(flat.Options{Options: o, Tagged: cfg.Variants.TaggedBookmarks})
+		if err != nil {
+			return nil, r, err
+		}
+		return e, r, nil
+	}
 	e, r, err := tagged.Open(o)
 	if err != nil {
-		return nil, r, err // never a typed nil in the interface
+		return nil, r, err
 	}
 	return e, r, nil
 }
+
+// Agrees tells whether all replicas of a partition come to the same state.
+func (d Design) Agrees() bool { return d != ResetRecord }

@@ -1,6 +1,10 @@
 package replica
 
-import "purgelab/model/op"
+import (
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/model/op"
+)
 
 // This file is the hold of admission, an option: while a purge that this leader
 // proposed is outstanding, appends and changes of bookmarks wait outside the log.
@@ -13,6 +17,9 @@ func (r *Replica) outstanding() bool { return r.proposed != 0 || r.purge != nil 
 
 // holds tells whether a request must wait for the outstanding purge.
 func (r *Replica) holds(req *op.Request) bool {
+	if r.cfg.Design == ResetRecord && r.purge != nil && (req.Kind == op.StoreBookmark || req.Kind == op.DeleteBookmark) {
+		return true // until its bookmarks are cleaned up
+	}
 	if !r.cfg.Hold || !r.outstanding() {
 		return false
 	}
@@ -23,6 +30,19 @@ func (r *Replica) holds(req *op.Request) bool {
 	return false
 }
 
+// hold keeps a request outside the log.
+func (r *Replica) hold(q Request) {
+	r.held = append(r.held, q)
+	r.let("Hold", q)
+}
+
+// let reports that a change of a bookmark is held, or is not any more.
+func (r *Replica) let(did observe.Action, q Request) {
+	if r.cfg.Design == ResetRecord {
+		r.emit(observe.Event{Action: did, Kind: q.Op.Kind.String(), Key: q.Op.Key.String()})
+	}
+}
+
 // release proposes what was held, in order, once no purge is outstanding, and
 // before the next one is proposed: nobody waits for more than one.
 func (r *Replica) release() {
@@ -30,6 +50,10 @@ func (r *Replica) release() {
 		return
 	}
 	for _, q := range r.held {
+		if r.cfg.Defects.Has(defect.HeldDropped) {
+			break
+		}
+		r.let("Release", q)
 		r.admit(q)
 	}
 	r.held = r.held[:0]
@@ -38,6 +62,7 @@ func (r *Replica) release() {
 // refuseHeld answers what was held when a leadership ends: it was not proposed.
 func (r *Replica) refuseHeld() {
 	for _, q := range r.held {
+		r.let("Release", q)
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
 	}
 	r.held = nil

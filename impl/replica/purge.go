@@ -60,16 +60,26 @@ func (r *Replica) purgeStep() error {
 		if p.deferred {
 			p.op = r.applied
 		}
+		if r.cfg.Design == ResetRecord {
+			p.op = r.jr.Last()
+		}
 		p.task = r.eng.Purge(p.op, p.cmd.Request.Intent, r.sessions.encode())
 	}
 	done, did, err := p.task.Step()
-	if err != nil {
+	switch {
+	case err != nil && r.cfg.Design == ResetRecord:
+		p.task = nil // the purge is begun again
 		return err
-	}
-	if done {
+	case err != nil:
+		return err
+	case done && r.cfg.Design == ResetRecord:
+		r.purge, r.reclaim = nil, true
+	case done:
 		r.applied, r.purge, r.since, r.reclaim = p.op, nil, 0, true
 	}
-	r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})
+	if did != "" {
+		r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})
+	}
 	if done {
 		r.checkServing()
 		r.answerPurges()
@@ -118,6 +128,10 @@ func (r *Replica) reconcile() {
 	settled := r.eng.Facts().Settled
 	for len(r.intents) > 0 && r.intents[0].Generation <= settled {
 		r.intents = r.intents[1:]
+	}
+	if r.cfg.Design == ResetRecord {
+		r.beginReset()
+		return
 	}
 	if !r.leading || r.proposed != 0 || r.purge != nil || len(r.intents) == 0 {
 		return

@@ -64,6 +64,8 @@ type Config struct {
 	// that it proposed is outstanding, so that nothing piles up behind it. The
 	// order of the log keeps them safe without it, too.
 	Hold bool
+	// Variants of the design.
+	Variants Variants
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 
@@ -160,6 +162,8 @@ type Replica struct {
 	held       []Request // not proposed, until the outstanding purge is over
 	proposed   uint64    // proposal number of the outstanding purge, 0 none
 	purge      *purgeInFlight
+	old        []engine.BookmarkEntry // before the floor; design reset-record
+	cleanTurn  bool                   // ops and cleanup take turns
 	checkpoint engine.Task
 	since      int // ops materialized since the last checkpoint began
 	reclaim    bool
@@ -193,7 +197,7 @@ func Open(cfg Config) (*Replica, error) {
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
-	if r.eng, r.rep.Engine, err = openEngine(cfg.Design, engine.Options{
+	if r.eng, r.rep.Engine, err = openEngine(&cfg, engine.Options{
 		FS: cfg.FS, Dir: cfg.Dir, Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
 	}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
@@ -227,6 +231,9 @@ func Open(cfg Config) (*Replica, error) {
 		marker = "complete"
 	}
 	r.emit(observe.Event{Action: "Boot", Kind: marker, Op: boundary})
+	if f.Resetting > 0 {
+		r.learnIntent(Intent{Generation: f.Resetting})
+	}
 	r.checkServing()
 	return r, nil
 }
@@ -321,7 +328,10 @@ func (r *Replica) followRole() {
 // checkServing reports once per boot that nothing on the disk is ahead of the
 // materialized state any more.
 func (r *Replica) checkServing() {
-	if !r.serving && r.purge == nil && r.applied >= r.eng.Facts().Front {
+	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && len(r.intents) > 0 {
+		return
+	}
+	if r.applied >= r.eng.Facts().Front {
 		r.serving = true
 		r.emit(observe.Event{Action: "Serve"})
 	}

@@ -109,6 +109,9 @@ func (r *Replica) localStep() error {
 		return nil
 
 	case r.purge != nil && r.canApply():
+		if r.cleanTurn = !r.cleanTurn; r.cleanTurn && r.cleaning() && r.applied < r.committed {
+			return r.again(&r.pause, r.applySome())
+		}
 		if r.purge.deferred && r.purge.task == nil && r.applied < r.committed {
 			return r.again(&r.pause, r.applySome())
 		}
@@ -150,11 +153,16 @@ func (r *Replica) request(q Request) {
 			reply.Position.Offset = -1
 		}
 		r.answer(q.Token, reply)
+	case q.Op.Kind == op.Purge && q.Op.Expected != nil && r.cfg.Design == ResetRecord:
+		// Each replica would compare at an instant of its own.
+		r.answer(q.Token, op.Reply{Code: op.PolicyViolation})
+	case q.Op.Kind == op.Poll && q.Op.AutoCommit && r.cfg.Design == ResetRecord && r.purge != nil:
+		r.answer(q.Token, op.Reply{Code: op.Transient})
 	case q.Op.Kind == op.Purge && r.cfg.Design.Intents():
 		r.awaitPurge(q)
 	case q.Op.Mutates():
 		if r.holds(q.Op) {
-			r.held = append(r.held, q)
+			r.hold(q)
 			return
 		}
 		r.admit(q)

@@ -134,7 +134,7 @@ func (c *Cluster) boot(m *machine) {
 		s.boots++
 		s.told = 0
 		member, err := c.open(replica.Config{
-			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1, Design: c.o.Design,
+			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1, Design: c.o.Design, Variants: c.o.Variants,
 			FS: fs, Dir: dirOf(p),
 			HeartbeatTicks: 5, ElectionTicks: 30,
 			CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,

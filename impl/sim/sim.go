@@ -96,6 +96,8 @@ type Options struct {
 	// Sink sees the events of all replicas in the order of the run, and those
 	// that only the world knows of (crashes). May be nil.
 	Sink observe.Sink
+	// Variants of the design.
+	Variants replica.Variants
 	// Watch, if not nil, is shown a replica after each boot and after steps at
 	// which its state may have changed much. It must only read.
 	Watch Watch

@@ -37,6 +37,11 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	if v.Term < r.voted {
 		c.report(p, id, "AckDurable", "boots in term %d, had given its vote in term %d", v.Term, r.voted)
 	}
+	if c.resets != nil {
+		c.resetBooted(p, id, &v)
+		c.agree(p, id, m, &v)
+		return
+	}
 	if f.Generation < r.gen {
 		c.report(p, id, "GenerationMonotone", "boots in generation %d, had completed %d", f.Generation, r.gen)
 	}
@@ -87,6 +92,8 @@ func (c *Checker) agree(p *part, id int, m Subject, v *replica.View) {
 		switch {
 		case at.Incarnation != f.Incarnation || at.Generation != f.Generation:
 			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s in generation %d", at, b.Key, f.Generation)
+		case c.resets != nil && f.Generation > 0 && b.Op <= f.Boundary:
+			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s is of op %d, the floor of generation %d is op %d", at, b.Key, b.Op, f.Generation, f.Boundary)
 		case v.Serving && at.Offset >= f.End:
 			c.report(p, id, "BookmarkBound", "bookmark %s of %s, the end is %d", at, b.Key, f.End)
 		}

@@ -11,6 +11,7 @@
 //	           and each state the one before it plus the effect
 //	boot.go    what a disk held after a crash, against what was promised before
 //	client.go  what clients are told, against each other
+//	reset.go   replicas that purge on their own
 //
 // For each partition it keeps its own small account of the log: what every op
 // number means (the first replica to report it decides), the state after each,
@@ -51,8 +52,10 @@ const keepAtMost = 16
 // Checker watches one run.
 type Checker struct {
 	parts []*part
-	list  []Violation
-	now   int64
+	// resets is nil unless the design is reset-record.
+	resets []*resetPart
+	list   []Violation
+	now    int64
 }
 
 // part is the account of one partition.
@@ -156,8 +159,11 @@ func (p *part) boundary(g op.Generation) op.Number {
 // purge is a deletion of records there is one generation, without a boundary, so
 // what speaks of those says nothing.
 func For(d replica.Design) []string {
-	if d != replica.Advance {
+	switch d {
+	case replica.Ordered:
 		return Names
+	case replica.ResetRecord:
+		return append(slices.Clone(Names), "HeldCommits")
 	}
 	return slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
 		return slices.Contains([]string{"BoundaryAgreement", "BoundaryScope", "GenerationMonotone", "CompletionLast", "NoErrorNoAdvance"}, name)

@@ -12,6 +12,12 @@ func (c *Checker) Observe(e observe.Event) {
 	p := c.parts[e.Partition]
 	r := &p.replicas[e.Replica]
 	c.now = e.Time
+	if c.resets != nil {
+		c.observeReset(p, &e)
+		if e.Action != "BecomeLeader" && e.Action != "Commit" {
+			return
+		}
+	}
 	switch e.Action {
 	case "BecomeLeader":
 		if who, ok := p.leaders[e.Term]; ok {

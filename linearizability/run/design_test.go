@@ -59,3 +59,47 @@ func TestAdvanceReachesItsCases(t *testing.T) {
 		require.NotZero(t, seen[name], name)
 	}
 }
+
+// TestSeedsResetRecord: alone, a replica that purges by a reset record keeps every
+// promise.
+func TestSeedsResetRecord(t *testing.T) {
+	for _, tagged := range []bool{false, true} {
+		s := Settings{Design: "reset-record", Replicas: 1, Faults: "all", TaggedBookmarks: tagged}
+		sum, err := (&Sweep{Settings: s, From: 1, To: seeds.Count()}).Run(context.Background())
+		require.NoError(t, err)
+		for _, bad := range append(sum.Reds, sum.Undecided...) {
+			t.Errorf("%v %s: %s\nreplay: %s", bad.Verdict, bad.Property, bad.Reason, bad.Replay)
+		}
+	}
+}
+
+// TestResetRecordIsNotAgreed: three replicas choose floors of their own, which is
+// the nature of the design and must be seen.
+func TestResetRecordIsNotAgreed(t *testing.T) {
+	sum, err := (&Sweep{Settings: Settings{Design: "reset-record"}, From: 1, To: 4}).Run(context.Background())
+	require.NoError(t, err)
+	require.NotEmpty(t, sum.Reds)
+	for _, red := range sum.Reds {
+		require.Equal(t, "BoundaryAgreement", red.Property, red.Replay)
+	}
+}
+
+// TestResetRecordDefects: each rule that a defect leaves out is missed by a
+// property that holds without it.
+func TestResetRecordDefects(t *testing.T) {
+	for name, property := range map[string]string{
+		"retry-resets-again":      "RetryIdempotent",
+		"complete-before-cleanup": "CompletionLast",
+		"bookmark-no-dirsync":     "NoResurrectedBookmark",
+		"held-dropped":            "HeldCommits",
+		"floor-not-kept":          "BoundaryScope",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Settings{Design: "reset-record", Replicas: 1, Faults: "all", Defect: name}
+			sum, err := (&Sweep{Settings: s, From: 1, To: 200, StopAtRed: true}).Run(context.Background())
+			require.NoError(t, err)
+			require.NotEmpty(t, sum.Reds, "not caught in %d runs", sum.Runs)
+			require.Equal(t, property, sum.Reds[0].Property, sum.Reds[0].Reason)
+		})
+	}
+}

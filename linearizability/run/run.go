@@ -113,12 +113,16 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		}, sim.Split(s.Seed, "workload")),
 		check: m.watch, patience: make([]int64, s.Clients),
 	}
+	m.watch.Design(design)
+	if design == replica.ResetRecord {
+		m.script.work.WithoutConditions()
+	}
 	// Small files and frequent checkpoints in some runs, large and rare in others.
 	shape := sim.Split(s.Seed, "shape")
 	m.cluster, err = sim.New(sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
-		Sessions: sessionTable, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
+		Sessions: sessionTable, Variants: replica.Variants{TaggedBookmarks: s.TaggedBookmarks}, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}, m.script)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)

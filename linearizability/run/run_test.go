@@ -231,7 +231,7 @@ func TestBadSettings(t *testing.T) {
 	}{
 		{Settings{Replicas: 2}, "replicas 2: want 1, 3 or 5"},
 		{Settings{Clients: -1}, "clients -1: want 1 to 64"},
-		{Settings{Design: "reset-record"}, `design "reset-record": not yet, want ordered or advance`},
+		{Settings{Design: "legacy"}, `design "legacy": want ordered or reset-record or advance`},
 		{Settings{Design: "magic"}, `design "magic": want ordered`},
 		{Settings{Messages: "replicated"}, `messages "replicated": not yet, want persisted`},
 		{Settings{Bookmarks: "replicated"}, `bookmarks "replicated": not yet, want persisted`},

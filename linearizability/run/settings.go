@@ -45,6 +45,8 @@ type Settings struct {
 	// Faults is a class, or the path of a plan; none.
 	Faults string `json:"faults"`
 	Defect string `json:"defect,omitempty"`
+	// TaggedBookmarks is a variant of the design reset-record.
+	TaggedBookmarks bool `json:"taggedBookmarks,omitempty"`
 
 	// Plan, if not nil, is used instead of what Faults names.
 	Plan *faults.Plan `json:"-"`
@@ -100,7 +102,7 @@ func (s *Settings) Complete() error {
 		now     []string
 		later   []string
 	}{
-		{"design", s.Design, []string{"ordered", "advance"}, []string{"reset-record"}},
+		{"design", s.Design, []string{"ordered", "reset-record", "advance"}, nil},
 		{"messages", s.Messages, []string{"persisted"}, []string{"replicated"}},
 		{"bookmarks", s.Bookmarks, []string{"persisted"}, []string{"replicated"}},
 		{"positions", s.Positions, []string{"tagged", "bare"}, nil},
@@ -109,6 +111,12 @@ func (s *Settings) Complete() error {
 		if err := oneOf(w.name, w.v, w.now, w.later); err != nil {
 			return err
 		}
+	}
+	if s.Design == "advance" && s.PurgeAck != "applied" {
+		return fmt.Errorf("purge-ack %q: want applied with design advance, which has no intents", s.PurgeAck)
+	}
+	if s.TaggedBookmarks && s.Design != "reset-record" {
+		return fmt.Errorf("tagged bookmarks: want design reset-record, got %s", s.Design)
 	}
 	if _, err := defect.Parse(s.Defect); err != nil {
 		return err
@@ -171,6 +179,9 @@ func (s *Settings) Flags() []string {
 	word("design", s.Design, "ordered")
 	word("messages", s.Messages, "persisted")
 	word("bookmarks", s.Bookmarks, "persisted")
+	if s.TaggedBookmarks {
+		out = append(out, "--tagged-bookmarks")
+	}
 	word("positions", s.Positions, "tagged")
 	num("clients", s.Clients, 4)
 	num("ops", s.Ops, 300)

@@ -6,7 +6,7 @@ import "purgelab/model/op"
 // the log to stand. The generation comes from the metadata plane.
 func samplePurge(w *Workload, p *partition) *op.Request {
 	r := &op.Request{Kind: op.Purge, Partition: p.id}
-	if w.rand.IntN(4) == 0 {
+	if !w.unconditional && w.rand.IntN(4) == 0 {
 		r.Expected = w.expected(p)
 	}
 	return r

@@ -55,7 +55,9 @@ type Workload struct {
 	issued     int
 	unknown    int // outcomes that may become unknown: patience given out and not come back
 	payloads   int
-	reread     []int // per client: partitions still to be read after a fault
+	// unconditional: purges expect no position.
+	unconditional bool
+	reread        []int // per client: partitions still to be read after a fault
 }
 
 // partition is what is known of one partition.
@@ -95,6 +97,9 @@ type Choice struct {
 	// every partition, and ends so.
 	Accepted, Topic bool
 }
+
+// WithoutConditions makes purges expect no position, for a system that cannot.
+func (w *Workload) WithoutConditions() { w.unconditional = true }
 
 // Issued is how many operations were chosen.
 func (w *Workload) Issued() int { return w.issued }

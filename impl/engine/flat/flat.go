@@ -104,6 +104,12 @@ func Open(o Options) (*Engine, engine.Report, error) {
 		Incarnation: o.Identity.Incarnation, Generation: reset.generation, Boundary: reset.floor, Settled: done,
 		Applied: cp.applied, Start: cp.start, End: cp.end, LastTimestamp: cp.timestamp, Previous: cp.previous,
 	}
+	if o.Defects.Has(defect.FloorNotKept) {
+		f.Boundary = 0
+	}
+	if cp.resetting > reset.generation {
+		f.Resetting = cp.resetting
+	}
 	if e.segs, r.Segments, err = e.openSegments(cp); err != nil {
 		return fail(err)
 	}

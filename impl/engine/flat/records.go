@@ -22,7 +22,9 @@ import (
 //	+36  previous   u32   generation before the floor
 //	+40  its start  i64
 //	+48  its end    i64
-//	+56  extra            the caller's
+//	+56  resetting  u32   generation whose reset was begun; 0: none
+//	+60  zero       u32
+//	+64  extra            the caller's
 //
 // purge.reset:
 //
@@ -39,6 +41,7 @@ type checkpoint struct {
 	timestamp  op.Timestamp
 	marks      uint32
 	previous   engine.Era
+	resetting  op.Generation
 	extra      []byte
 }
 
@@ -48,7 +51,7 @@ type reset struct {
 }
 
 const (
-	checkpointBytes = 56
+	checkpointBytes = 64
 	resetBytes      = 16
 	genBytes        = 4
 )
@@ -79,6 +82,8 @@ func (c *checkpoint) encode() []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.previous.Generation))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.Start))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.End))
+	b = binary.LittleEndian.AppendUint32(b, uint32(c.resetting))
+	b = binary.LittleEndian.AppendUint32(b, 0)
 	return append(b, c.extra...)
 }
 
@@ -96,7 +101,8 @@ func readCheckpoint(o *Options) (checkpoint, error) {
 			Generation: op.Generation(binary.LittleEndian.Uint32(b[36:])),
 			Start:      op.Offset(binary.LittleEndian.Uint64(b[40:])), End: op.Offset(binary.LittleEndian.Uint64(b[48:])),
 		},
-		extra: b[checkpointBytes:],
+		resetting: op.Generation(binary.LittleEndian.Uint32(b[56:])),
+		extra:     b[checkpointBytes:],
 	}, nil
 }
 

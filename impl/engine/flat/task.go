@@ -21,7 +21,7 @@ type save struct {
 func (e *Engine) Checkpoint(extra []byte) engine.Task {
 	f := &e.facts
 	t := &save{e: e, next: (*save).segments, cp: checkpoint{
-		applied: f.Applied, start: f.Start, end: f.End, timestamp: f.LastTimestamp, previous: f.Previous, extra: extra,
+		applied: f.Applied, start: f.Start, end: f.End, timestamp: f.LastTimestamp, previous: f.Previous, resetting: f.Resetting, extra: extra,
 	}}
 	for _, m := range e.marks.list {
 		if m.now.set {
@@ -113,8 +113,12 @@ func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	f := &e.facts
 	t := &wipe{e: e, reset: reset{g, n}}
 	t.cp = checkpoint{
-		applied: f.Applied, timestamp: f.LastTimestamp, extra: extra,
+		applied: f.Applied, timestamp: f.LastTimestamp, resetting: g, extra: extra,
 		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End},
+	}
+	if f.Resetting > 0 {
+		// The reset was begun before a crash: what it destroyed is the era before.
+		t.cp.previous = f.Previous
 	}
 	if !e.resetAlready(g) {
 		t.steps = append(t.steps, (*wipe).frontier, (*wipe).unlinkSegments, (*wipe).syncSegments, (*wipe).record)
@@ -177,7 +181,7 @@ func (t *wipe) record() (bool, observe.Action, error) {
 	e.segs, e.cp = segs, t.cp
 	e.marks.forget()
 	f.Generation, f.Boundary, f.Previous = t.reset.generation, t.reset.floor, t.cp.previous
-	f.Start, f.End = 0, 0
+	f.Start, f.End, f.Resetting = 0, 0, 0
 	e.pending()
 	return true, "ResetRecord", nil
 }

@@ -1,0 +1,145 @@
+package replica
+
+import (
+	"errors"
+
+	"purgelab/impl/engine"
+	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
+	"purgelab/model/op"
+)
+
+// This file is the design reset-record. No op of the log says when a purge
+// happens: each replica purges when it learns the intent, and takes the highest op
+// of its own journal, committed or not, for the floor. Ops at or below the floor
+// are filtered: they count as executed in the era before, which is gone, so they
+// change nothing that can be seen and their clients are answered as if the purge
+// had come right after them.
+//
+// While the bookmarks are cleaned up appends go on. A leader holds changes of
+// bookmarks outside the log, in order, until the cleanup is over, and refuses
+// polls with auto-commit; a change that is in the log already waits there, and
+// what comes after it waits too.
+//
+// A purge that fails is done again from its beginning; the engine knows what need
+// not be done twice. The answer "applied" is the leader's own completion.
+
+// Variants of the design.
+type Variants struct {
+	// TaggedBookmarks carry the generation that they belong to.
+	TaggedBookmarks bool
+}
+
+// beginReset starts the purge of the highest intent, on every replica.
+func (r *Replica) beginReset() {
+	if r.purge != nil || len(r.intents) == 0 {
+		return
+	}
+	g := r.intents[len(r.intents)-1].Generation
+	r.purge = &purgeInFlight{cmd: &command{Request: op.Request{Kind: op.Purge, Partition: r.cfg.Partition, Intent: g}}}
+	if r.eng.Facts().Pending == nil {
+		r.old = r.eng.Bookmarks()
+	}
+}
+
+// cleaning tells whether messages are reset and bookmarks are not cleaned up.
+func (r *Replica) cleaning() bool {
+	return r.cfg.Design == ResetRecord && r.purge != nil && r.eng.Facts().Pending != nil
+}
+
+// errHeld: the op is a change of a bookmark and a cleanup is pending.
+var errHeld = errors.New("held until the cleanup is over")
+
+// heldInLog tells whether a committed op must wait for the cleanup.
+func (r *Replica) heldInLog(n op.Number, req *op.Request) bool {
+	return r.cleaning() && n > r.eng.Facts().Boundary &&
+		(req.Kind == op.StoreBookmark || req.Kind == op.DeleteBookmark || req.Kind == op.Poll)
+}
+
+// filtered tells whether an op is at or below the floor.
+func (r *Replica) filtered(n op.Number) bool {
+	return r.cfg.Design == ResetRecord && n <= r.eng.Facts().Boundary
+}
+
+// applyFiltered executes an op in the era before the floor.
+func (r *Replica) applyFiltered(e *raftlog.Entry, c *command, s *session) error {
+	reply, eff, err := mutate(oldEra{r}, &c.Request, c.Time)
+	forgotten := errors.Is(err, errForgotten)
+	if err != nil && !forgotten {
+		return err
+	}
+	if err := r.eng.Apply(e.Op, eff); err != nil {
+		return err
+	}
+	r.applied = e.Op
+	r.since++
+	ev := observe.Event{Action: "Filtered", Op: e.Op, Kind: "other"}
+	switch eff.Kind {
+	case engine.Append:
+		ev.Kind, ev.Count = "append", len(eff.Payloads)
+	case engine.Store:
+		ev.Kind, ev.Key, ev.Offset = "store", eff.Key.String(), eff.Position.Offset
+		r.setOld(eff.Key, &engine.BookmarkEntry{Key: eff.Key, Position: eff.Position, Op: e.Op})
+	case engine.Delete:
+		ev.Kind, ev.Key = "delete", eff.Key.String()
+		r.setOld(eff.Key, nil)
+	case engine.Advance:
+		ev.Kind, ev.Offset = "advance", eff.Start
+	}
+	r.emit(ev)
+	r.checkServing()
+	if forgotten {
+		r.settle(c, op.Reply{Code: op.Transient}) // it changed nothing, and is not remembered
+		return nil
+	}
+	if s != nil {
+		s.Sequence, s.Reply, s.Used = c.Request.Sequence, reply, e.Op
+	}
+	r.finish(c, reply)
+	return nil
+}
+
+// setOld changes a bookmark of the era before the floor; nil removes it.
+func (r *Replica) setOld(k op.Key, b *engine.BookmarkEntry) {
+	kept := make([]engine.BookmarkEntry, 0, len(r.old)+1)
+	for _, x := range r.old {
+		if x.Key != k {
+			kept = append(kept, x)
+		}
+	}
+	if b != nil {
+		kept = append(kept, *b)
+	}
+	r.old = kept
+}
+
+// oldEra is the state before the floor, as far as it is remembered: bounds and,
+// in the boot that reset the messages, bookmarks.
+type oldEra struct{ r *Replica }
+
+var errForgotten = errors.New("a time of the era before the floor")
+
+// Facts of the era before the floor.
+func (o oldEra) Facts() engine.Facts {
+	f := o.r.eng.Facts()
+	f.Generation, f.Start, f.End = f.Previous.Generation, f.Previous.Start, f.Previous.End
+	return f
+}
+
+// Bookmark of the era before the floor.
+func (o oldEra) Bookmark(k op.Key) (op.Position, bool) {
+	for _, b := range o.r.old {
+		if b.Key == k {
+			return b.Position, true
+		}
+	}
+	return op.Position{}, false
+}
+
+// FirstAt would need the messages.
+func (o oldEra) FirstAt(op.Timestamp) (op.Offset, op.Timestamp, bool, error) {
+	if p := o.r.eng.Facts().Previous; p.Start < p.End {
+		return 0, 0, false, errForgotten
+	}
+	return 0, 0, false, nil
+}

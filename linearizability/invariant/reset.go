@@ -1,0 +1,188 @@
+package invariant
+
+import (
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+)
+
+// This file judges the design reset-record. Replicas purge at instants of their
+// own, so there is no one state after an op: each replica is held to what it did
+// itself, and against the others only where ops of one generation are concerned.
+// The design breaks several of these by nature.
+
+// resetPart is the account of one partition.
+type resetPart struct {
+	floors   map[op.Generation]op.Number // the first one seen of each
+	fresh    map[era]int                 // ops materialized, by whom first
+	filtered map[era]int                 // ops filtered, by whom first
+	replicas []resetReplica
+}
+
+type era struct {
+	gen op.Generation
+	op  op.Number
+}
+
+// resetReplica is what one replica did.
+type resetReplica struct {
+	last    op.Number // last op that took effect since the boot
+	now     state
+	floor   op.Number
+	synced  op.Generation // whose segments are durably gone
+	reset   op.Generation // whose reset is recorded
+	cleaned op.Generation // whose bookmarks are gone
+	done    op.Generation // whose completion is recorded
+	held    []string      // changes of bookmarks that wait
+	kept    op.Number     // ops above were neither journaled nor committed at the boot
+	over    bool          // the purge they wait for has just ended
+}
+
+// Design says which rules hold; without it those of ordered.
+func (c *Checker) Design(d replica.Design) {
+	c.resets = nil
+	if d != replica.ResetRecord {
+		return
+	}
+	for _, p := range c.parts {
+		c.resets = append(c.resets, &resetPart{
+			floors: map[op.Generation]op.Number{}, fresh: map[era]int{}, filtered: map[era]int{},
+			replicas: make([]resetReplica, len(p.replicas)),
+		})
+	}
+}
+
+// resetBooted compares a disk with what its replica did.
+func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
+	a := c.resets[p.id]
+	r := &a.replicas[id]
+	f := &v.Facts
+	if f.Generation < r.reset || f.Settled < r.done {
+		c.report(p, id, "GenerationMonotone", "boots in generation %d, complete %d, had reset %d and completed %d", f.Generation, f.Settled, r.reset, r.done)
+	}
+	if f.Generation > r.reset && f.Generation > r.synced {
+		c.report(p, id, "NoErrorNoAdvance", "boots in generation %d, but no step reset its messages", f.Generation)
+	}
+	switch {
+	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor:
+		c.resetFloor(p, id, f.Generation, f.Boundary)
+	case f.Boundary > r.floor:
+		c.report(p, id, "RetryIdempotent", "generation %d was reset again: its floor was op %d, after the boot it is op %d", f.Generation, r.floor, f.Boundary)
+	default:
+		c.report(p, id, "BoundaryScope", "the floor of generation %d was op %d, after the boot it is op %d", f.Generation, r.floor, f.Boundary)
+	}
+	*r = resetReplica{
+		last: f.Applied, now: state{f.Generation, f.Start, f.End}, floor: f.Boundary, kept: max(v.Last, p.committed),
+		synced: max(r.synced, f.Generation), reset: f.Generation, cleaned: f.Settled, done: f.Settled,
+	}
+}
+
+// resetFloor: all replicas discard the same ops.
+func (c *Checker) resetFloor(p *part, id int, g op.Generation, floor op.Number) {
+	if g == 0 {
+		return
+	}
+	a := c.resets[p.id]
+	if first, ok := a.floors[g]; !ok {
+		a.floors[g] = floor
+	} else if first != floor {
+		c.report(p, id, "BoundaryAgreement", "the floor of generation %d is op %d here, op %d elsewhere", g, floor, first)
+	}
+}
+
+// observeReset takes the events that the design shares with no other.
+func (c *Checker) observeReset(p *part, e *observe.Event) {
+	a := c.resets[p.id]
+	r := &a.replicas[e.Replica]
+	if r.over && e.Action != "Release" && e.Action != "Answer" && e.Action != "Serve" {
+		if len(r.held) > 0 {
+			c.report(p, e.Replica, "HeldCommits", "%s was held during the cleanup of generation %d and forgotten", r.held[0], r.done)
+		}
+		r.over, r.held = false, nil
+	}
+	switch e.Action {
+	case "ResetFrontier":
+		if e.Generation <= r.reset {
+			c.report(p, e.Replica, "RetryIdempotent", "resets generation %d again, whose messages were reset; the end was %d", e.Generation, r.now.end)
+		}
+		r.cleaned = min(r.cleaned, e.Generation-1)
+	case "SyncSegments":
+		r.synced = e.Generation
+	case "ResetRecord":
+		if r.synced < e.Generation {
+			c.report(p, e.Replica, "CompletionLast", "the reset of generation %d is recorded before its segments are gone", e.Generation)
+		}
+		r.reset, r.floor, r.now, r.kept = e.Generation, e.Op, state{gen: e.Generation}, 0
+		c.resetFloor(p, e.Replica, e.Generation, e.Op)
+	case "SyncBookmarks":
+		r.cleaned = e.Generation
+	case "PurgeComplete":
+		if r.reset != e.Generation || r.cleaned < e.Generation {
+			c.report(p, e.Replica, "CompletionLast", "generation %d is recorded as complete; reset is %d, cleaned up %d", e.Generation, r.reset, r.cleaned)
+		}
+		r.done, r.over = e.Generation, true
+	case "Filtered":
+		c.resetOrder(p, r, e)
+		if e.Op > r.floor {
+			c.report(p, e.Replica, "BoundaryScope", "op %d is filtered, the floor is op %d", e.Op, r.floor)
+		}
+		c.resetCompare(p, r, e, effect{kind: "other"})
+		if e.Kind == "append" {
+			k := era{r.now.gen, e.Op}
+			a.filtered[k] = e.Replica
+			if r.kept != 0 && e.Op > r.kept {
+				c.report(p, e.Replica, "NoHiddenFresh", "op %d is filtered in generation %d, but nobody had it when this replica booted with the floor", e.Op, r.now.gen)
+			}
+			if who := a.fresh[k]; who != 0 {
+				c.report(p, e.Replica, "NoHiddenFresh", "op %d is filtered in generation %d, replica %d materialized it there", e.Op, r.now.gen, who)
+			}
+		}
+	case "Materialize":
+		c.resetOrder(p, r, e)
+		did := effect{e.Kind, e.Key, e.Offset, e.Count, 0}
+		c.resetCompare(p, r, e, did)
+		if e.Kind == "other" {
+			return
+		}
+		if e.Op <= r.floor {
+			name := "NoResurrectedMessage"
+			if e.Kind != "append" {
+				name = "NoResurrectedBookmark"
+			}
+			c.report(p, e.Replica, name, "op %d takes effect in generation %d, whose floor is op %d", e.Op, r.now.gen, r.floor)
+		}
+		if e.Kind == "append" {
+			k := era{r.now.gen, e.Op}
+			a.fresh[k] = e.Replica
+			if who := a.filtered[k]; who != 0 {
+				c.report(p, e.Replica, "NoHiddenFresh", "op %d is materialized in generation %d, replica %d filtered it there", e.Op, r.now.gen, who)
+			}
+		}
+	case "Hold":
+		r.held = append(r.held, e.Key)
+	case "Release":
+		if len(r.held) == 0 || r.held[0] != e.Key {
+			c.report(p, e.Replica, "HeldCommits", "%s is released, held are %v", e.Key, r.held)
+			return
+		}
+		r.held = r.held[1:]
+	}
+}
+
+// resetOrder: after a boot each op takes effect once, in order, none skipped.
+func (c *Checker) resetOrder(p *part, r *resetReplica, e *observe.Event) {
+	switch {
+	case e.Op > r.last+1:
+		c.report(p, e.Replica, "NoHiddenFresh", "op %d took effect after op %d: those between are hidden", e.Op, r.last)
+	case e.Op <= r.last:
+		c.report(p, e.Replica, "RetryIdempotent", "op %d took effect again after op %d", e.Op, r.last)
+	}
+	r.last = max(r.last, e.Op)
+}
+
+// resetCompare: the state is the one before plus the effect.
+func (c *Checker) resetCompare(p *part, r *resetReplica, e *observe.Event, did effect) {
+	want, got := r.now.plus(did), state{e.Generation, e.Start, e.End}
+	c.compare(p, e, want, got, "by the op before it")
+	r.now = got
+}
