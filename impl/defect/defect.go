@@ -42,6 +42,14 @@ const (
 	StaleRead
 	// OffsetAtProposal: the offset of an append is assigned when it is proposed.
 	OffsetAtProposal
+	// BookmarkUnbounded: a bookmark at or above the end is stored.
+	BookmarkUnbounded
+	// StartNotStored: a deletion of records answers the new start and does not
+	// store it.
+	StartNotStored
+	// EndFromRecords: the end is answered from the newest record that is stored,
+	// as 0 if there is none.
+	EndFromRecords
 )
 
 var names = map[string]Set{
@@ -57,6 +65,9 @@ var names = map[string]Set{
 	"vote-before-sync":            VoteBeforeSync,
 	"stale-read":                  StaleRead,
 	"offset-at-proposal":          OffsetAtProposal,
+	"bookmark-unbounded":          BookmarkUnbounded,
+	"start-not-stored":            StartNotStored,
+	"end-from-records":            EndFromRecords,
 }
 
 // Names lists the defects, sorted.

@@ -109,6 +109,9 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	if r.cfg.Defects.Has(defect.StaleAutoCommit) && req.Kind == op.Poll && reply.Code == op.OK && c.Hint > 0 {
 		eff = engine.Effect{Kind: engine.Store, Key: req.Key, Position: position(r.eng.Facts(), c.Hint-1)}
 	}
+	if r.cfg.Defects != 0 {
+		r.breakRule(req, &reply, &eff)
+	}
 	if err := r.materialize(e.Op, eff, ""); err != nil {
 		return err
 	}

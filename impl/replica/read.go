@@ -170,6 +170,9 @@ func (r *Replica) advanceRead(rd *read) (done bool, err error) {
 			if err != nil {
 				return false, err
 			}
+			if r.cfg.Defects.Has(defect.EndFromRecords) && rd.req.Which == op.LatestOffset && f.Start == f.End && reply.Position.Offset == f.End {
+				reply.Position.Offset = 0
+			}
 			r.served(rd, reply)
 			return true, nil
 		}
