@@ -1,0 +1,264 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/replica"
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/invariant"
+)
+
+// Parse reads a scenario. An error is an *Error.
+func Parse(file, text string) (*Scenario, error) {
+	s := &Scenario{File: file, Replicas: 3, Checkpoint: 1000, Segment: 4096, Journal: 4096}
+	inSteps := false
+	seen := map[string]bool{}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, l := range lines {
+		r := &reader{file: file, line: i + 1, text: l}
+		t := strings.TrimSpace(l)
+		var err error
+		switch {
+		case strings.HasPrefix(t, "#"):
+		case t == "":
+			inSteps = inSteps || len(seen) > 0
+		case !inSteps:
+			err = s.header(r, seen)
+		case strings.HasPrefix(t, "!!"):
+			err = s.wrong(r, strings.TrimSpace(t[2:]))
+		default:
+			err = s.step(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	end := &reader{file: file, line: len(lines), text: lines[len(lines)-1]}
+	for _, name := range []string{"scenario", "says", "design"} {
+		if !seen[name] {
+			return nil, end.bad(1, "the header lacks %q", name+":")
+		}
+	}
+	switch {
+	case len(s.Steps) == 0:
+		return nil, end.bad(1, "there is no step")
+	case (s.Defect == "") != (s.Red == ""):
+		return nil, end.bad(1, "want both \"defect:\" and \"red:\" in the header, or neither")
+	case s.Defect != "" && !slices.ContainsFunc(s.Steps, func(x Step) bool { return x.Want != x.Wrong }):
+		return nil, end.bad(1, "no line with !! says what the defect %s changes", s.Defect)
+	}
+	return s, nil
+}
+
+// header reads one line of the form name: value.
+func (s *Scenario) header(r *reader, seen map[string]bool) error {
+	name, value, ok := strings.Cut(r.text, ":")
+	at := len(name) + 2
+	for at <= len(r.text) && r.text[at-1] == ' ' {
+		at++
+	}
+	value = strings.TrimSpace(value)
+	if !ok || value == "" {
+		return r.bad(1, "want name: value, got %q", r.text)
+	}
+	if seen[name] {
+		return r.bad(1, "%q is there twice", name)
+	}
+	seen[name] = true
+	switch name {
+	case "scenario":
+		s.Name = value
+	case "says":
+		s.Says = value
+	case "origin":
+		s.Origin = value
+	case "replicas":
+		if !slices.Contains([]string{"1", "3", "5"}, value) {
+			return r.bad(at, "replicas %q: want 1, 3 or 5", value)
+		}
+		s.Replicas = int(value[0] - '0')
+	case "design":
+		for _, w := range strings.Fields(value) {
+			d, err := replica.ParseDesign(w)
+			if err != nil || !slices.Contains(playable, d) {
+				return r.bad(strings.Index(r.text, w)+1, "design %q: want any of %v", w, playable)
+			}
+			s.Designs = append(s.Designs, d)
+		}
+	case "defect":
+		if _, err := defect.Parse(value); err != nil {
+			return r.bad(at, "%v", err)
+		}
+		s.Defect = value
+	case "red":
+		if !slices.Contains(invariant.Names, value) && value != check.Property {
+			return r.bad(at, "property %q: want %s or one of %v", value, check.Property, invariant.Names)
+		}
+		s.Red = value
+	case "checkpoint", "segment", "journal":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return r.bad(at, "%s %q: want a number from 1", name, value)
+		}
+		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
+	default:
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, defect, red, checkpoint, segment, journal", name)
+	}
+	return nil
+}
+
+// playable are the designs that the world knows.
+var playable = []replica.Design{replica.Ordered, replica.Advance}
+
+const arrow = "->"
+
+// step reads what is done, and after an arrow what must be answered.
+func (s *Scenario) step(r *reader) error {
+	what, want, asks := strings.Cut(r.text, arrow)
+	r.words(what)
+	client := mainClient
+	if w := r.peek(); strings.HasSuffix(w.text, ":") && len(w.text) > 1 {
+		client = strings.TrimSuffix(w.text, ":")
+		r.at++
+	}
+	verb, err := r.next("a step")
+	if err != nil {
+		return err
+	}
+	v, ok := verbs[verb.text]
+	if !ok {
+		return r.bad(verb.column, "step %q: want one of %v", verb.text, verbNames())
+	}
+	if !slices.Contains(s.clients, client) {
+		s.clients = append(s.clients, client)
+	}
+	do, err := v.read(r, s, slices.Index(s.clients, client))
+	if err != nil {
+		return err
+	}
+	now := r.flag("at-once")
+	if err := r.end(); err != nil {
+		return err
+	}
+	want = strings.TrimSpace(want)
+	switch {
+	case v.answers && want == "":
+		return r.bad(len(r.text)+1, "%s: want %s and the answer that must come", verb.text, arrow)
+	case !v.answers && asks:
+		return r.bad(len(what)+1, "%s has no answer", verb.text)
+	}
+	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, do: func(w *world) string {
+		got := do(w)
+		if !now {
+			w.settle()
+		}
+		return got
+	}})
+	return nil
+}
+
+// wrong reads what the defect makes of the step above.
+func (s *Scenario) wrong(r *reader, text string) error {
+	at := strings.Index(r.text, "!!") + 1
+	switch {
+	case s.Defect == "":
+		return r.bad(at, "a line with !! wants \"defect:\" in the header")
+	case len(s.Steps) == 0 || s.Steps[len(s.Steps)-1].Want == "":
+		return r.bad(at, "a line with !! wants a step with an answer above it")
+	case text == "" || text == s.Steps[len(s.Steps)-1].Want:
+		return r.bad(at+2, "want another answer than the line above")
+	}
+	s.Steps[len(s.Steps)-1].Wrong = text
+	return nil
+}
+
+// reader goes through the words of one line.
+type reader struct {
+	file string
+	line int
+	text string
+	list []word
+	at   int
+	stop int // column after the last word
+}
+
+type word struct {
+	text   string
+	column int
+}
+
+func (r *reader) bad(column int, format string, args ...any) error {
+	return &Error{File: r.file, Line: r.line, Column: column, Text: fmt.Sprintf(format, args...)}
+}
+
+func (r *reader) words(text string) {
+	for at := 0; ; {
+		for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
+			at++
+		}
+		if at == len(text) {
+			return
+		}
+		from := at
+		for at < len(text) && text[at] != ' ' && text[at] != '\t' {
+			at++
+		}
+		r.list = append(r.list, word{text[from:at], from + 1})
+		r.stop = at + 2
+	}
+}
+
+// peek is the next word, empty at the end.
+func (r *reader) peek() word {
+	if r.at < len(r.list) {
+		return r.list[r.at]
+	}
+	return word{column: r.stop}
+}
+
+func (r *reader) next(what string) (word, error) {
+	w := r.peek()
+	if w.text == "" {
+		return w, r.bad(w.column, "want %s, got the end", what)
+	}
+	r.at++
+	return w, nil
+}
+
+// flag takes a word if it is next.
+func (r *reader) flag(name string) bool {
+	if r.peek().text == name {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// option takes name=value if it is next.
+func (r *reader) option(name string) (value word, ok bool) {
+	w := r.peek()
+	v, ok := strings.CutPrefix(w.text, name+"=")
+	if ok {
+		r.at++
+	}
+	return word{v, w.column + len(name) + 1}, ok
+}
+
+func (r *reader) number(w word, least int) (int, error) {
+	n, err := strconv.Atoi(w.text)
+	if err != nil || n < least {
+		return 0, r.bad(w.column, "%q: want a number from %d", w.text, least)
+	}
+	return n, nil
+}
+
+func (r *reader) end() error {
+	if w := r.peek(); w.text != "" {
+		return r.bad(w.column, "%q is one word too many", w.text)
+	}
+	return nil
+}

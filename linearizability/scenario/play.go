@@ -1,0 +1,186 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+
+	"purgelab/impl/replica"
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/verdict"
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// Result is what came of one scenario under one design.
+type Result struct {
+	Scenario *Scenario
+	Design   replica.Design
+	// Defective: the defect that the file names was on.
+	Defective bool
+	// Answers are one per step.
+	Answers []string
+	// Differ are the steps that did not answer what they had to.
+	Differ []int
+	// Red are the properties that are violated, the first one first; Undecided is
+	// why nobody can say that all others hold.
+	Red       []verdict.Result
+	Undecided string
+	History   []history.Event
+}
+
+// Met tells whether everything is as the file says: the answers, and that nothing
+// is violated or, with the defect, the property that it names is.
+func (r *Result) Met() bool { return r.Trouble() == "" }
+
+// Trouble is the first thing that is not as the file says, empty if all is.
+func (r *Result) Trouble() string {
+	s := r.Scenario
+	if len(r.Differ) > 0 {
+		i := r.Differ[0]
+		return fmt.Sprintf("%s:%d: %s: want %q, got %q", s.File, s.Steps[i].Line, s.Steps[i].Text, r.want(i), r.Answers[i])
+	}
+	if !r.Defective {
+		if len(r.Red) > 0 {
+			return fmt.Sprintf("%s: violated: %s: %s", s.File, r.Red[0].Property, r.Red[0].Reason)
+		}
+		if r.Undecided != "" {
+			return fmt.Sprintf("%s: undecided: %s", s.File, r.Undecided)
+		}
+		return ""
+	}
+	got := "nothing"
+	for i := range r.Red {
+		if r.Red[i].Property == s.Red {
+			return ""
+		}
+		got = r.Red[0].Property
+	}
+	return fmt.Sprintf("%s: with the defect %s: want %s to be violated, got %s", s.File, s.Defect, s.Red, got)
+}
+
+func (r *Result) want(i int) string {
+	if r.Defective {
+		return r.Scenario.Steps[i].Wrong
+	}
+	return r.Scenario.Steps[i].Want
+}
+
+// Play plays a scenario under one of its designs.
+func Play(ctx context.Context, s *Scenario, d replica.Design, defective bool) *Result {
+	r := &Result{Scenario: s, Design: d, Defective: defective}
+	w := newWorld(s, d, 0)
+	if defective {
+		w = newWorld(s, d, s.Defects())
+	}
+	w.settle()
+	w.until(patienceTicks, func() bool { return w.leader() != 0 })
+	w.settle()
+	for i, step := range s.Steps {
+		r.Answers = append(r.Answers, step.do(w))
+		if r.Answers[i] != r.want(i) {
+			r.Differ = append(r.Differ, i)
+		}
+	}
+	stuck := w.finish()
+	r.judge(ctx, w, stuck)
+	return r
+}
+
+// finish mends everything, lets the cluster come to rest and reads all that a
+// client can see. It says what keeps it from rest.
+func (w *world) finish() (stuck string) {
+	for _, c := range w.clients {
+		w.giveUp(c)
+	}
+	w.heal()
+	for _, n := range w.nodes[1:] {
+		n.disk.Arm(nil)
+		n.faults.Clear()
+		w.restart(n)
+	}
+	if w.until(patienceTicks, func() bool { stuck = w.atRest(); return stuck == "" }); stuck != "" {
+		return stuck
+	}
+	reader := w.clients[len(w.clients)-1]
+	for _, q := range []op.Request{
+		{Kind: op.ListOffsets, Which: op.EarliestOffset}, {Kind: op.ListOffsets, Which: op.LatestOffset},
+		{Kind: op.Poll, Strategy: op.First, Max: 1000},
+	} {
+		w.ask(reader, &q, 0)
+	}
+	var members []invariant.Subject
+	for _, n := range w.nodes[1:] {
+		if n.member == nil {
+			return w.atRest()
+		}
+		members = append(members, n.member)
+	}
+	w.watch.Rest(w.now, 0, members)
+	return ""
+}
+
+// atRest says what is not at rest, empty if all is.
+func (w *world) atRest() string {
+	if w.restless {
+		return "the replicas keep each other busy without end"
+	}
+	leader := w.leader()
+	for _, n := range w.nodes[1:] {
+		if n.member == nil {
+			return fmt.Sprintf("replica %d is down: %v", n.id, n.ended)
+		}
+	}
+	if leader == 0 {
+		return "nobody leads"
+	}
+	lead := w.nodes[leader].member.View()
+	for _, n := range w.nodes[1:] {
+		v := n.member.View()
+		f := v.Facts
+		if !v.Serving || v.Purging || f.Applied != v.Committed || v.Committed != lead.Committed || v.Last != lead.Last {
+			return fmt.Sprintf("replica %d applied op %d of %d committed, journal ends at op %d; the leader has committed %d", n.id, f.Applied, v.Committed, v.Last, lead.Committed)
+		}
+		if k := len(w.intents); k > 0 && f.Settled < w.intents[k-1].Generation {
+			return fmt.Sprintf("replica %d settled purge %d of %d", n.id, f.Settled, w.intents[k-1].Generation)
+		}
+	}
+	return ""
+}
+
+// judge asks those who watched, and porcupine.
+func (r *Result) judge(ctx context.Context, w *world, stuck string) {
+	seen := map[string]bool{}
+	red := func(property, reason string) {
+		if !seen[property] {
+			seen[property] = true
+			r.Red = append(r.Red, verdict.Result{Verdict: verdict.Fail, Property: property, Reason: reason})
+		}
+	}
+	for _, v := range w.watch.Violations() {
+		red(v.Property, v.String())
+	}
+	if stuck != "" {
+		red("NoStuckReplica", stuck)
+	}
+	r.History = w.rec.Events()
+	o := check.Options{}
+	if !r.Design.Intents() {
+		o.Semantics.Numbering = model.Continue
+	}
+	ops, err := w.rec.Ops()
+	if err != nil {
+		r.Undecided = err.Error()
+		return
+	}
+	v, _, err := check.Check(ctx, ops, o)
+	switch {
+	case err != nil:
+		r.Undecided = err.Error()
+	case v.Verdict == verdict.Fail:
+		red(check.Property, v.Reason)
+	case v.Verdict == verdict.Undecided:
+		r.Undecided = v.Reason
+	}
+}

@@ -1,0 +1,80 @@
+// Package scenario plays short scripts of what went wrong in real brokers. Each
+// is one readable text file (docs/scenarios.md): a header, then one step a line
+// with the answer that must come.
+//
+//	scenario.go  what a file holds
+//	parse.go     reads a file; a mistake names line and column
+//	verbs.go     the words of the language
+//	world.go     a small cluster in which nothing is drawn: messages arrive in the
+//	             order in which they were sent, disks work at once, time passes
+//	             only while somebody waits
+//	fault.go     what breaks it
+//	client.go    what is asked, recorded in a history
+//	play.go      plays a scenario and judges it
+//
+// A scenario is judged three times: each step must answer what its line says; the
+// named invariants watch the replicas; and the history must be linearizable. With
+// the defect that the file names switched on, the answers must be those of the
+// lines that begin with !!, and a property that the file names must be violated:
+// otherwise the scenario would prove nothing.
+package scenario
+
+import (
+	"fmt"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/replica"
+)
+
+// Scenario is one file.
+type Scenario struct {
+	File string // the name that errors give
+	Name string
+	// Says is one sentence: what must not happen.
+	Says string
+	// Origin names public reports, if there are any.
+	Origin   string
+	Replicas int
+	Designs  []replica.Design
+	// Checkpoint, Segment and Journal are the number of ops between checkpoints
+	// and the sizes of files.
+	Checkpoint, Segment, Journal int
+	// Defect reproduces the report, and violates Red; both empty if no switch does.
+	Defect string
+	Red    string
+	Steps  []Step
+
+	clients []string // in the order in which they appear
+}
+
+// Step is one line.
+type Step struct {
+	Line int
+	// Text is the step as it is written.
+	Text string
+	// Want is the answer that must come, Wrong the one that the defect causes
+	// instead; the same if there is no line with !!.
+	Want, Wrong string
+
+	do func(*world) string
+}
+
+// Defects of the scenario as a set.
+func (s *Scenario) Defects() defect.Set {
+	d, err := defect.Parse(s.Defect)
+	if err != nil {
+		panic(err) // Parse has looked it up
+	}
+	return d
+}
+
+// Error is a mistake in a file.
+type Error struct {
+	File         string
+	Line, Column int // from 1
+	Text         string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
+}

@@ -1,0 +1,3 @@
+package scenario
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

@@ -1,0 +1,268 @@
+package scenario
+
+import (
+	"math/rand/v2"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/model/op"
+)
+
+const (
+	tickMillis     = 10
+	heartbeatTicks = 5
+	electionTicks  = 30 // not a power of two: see timers
+	restTicks      = 15 // in which everybody hears of what was committed
+	patienceTicks  = 600
+	drainLimit     = 2000 // more work than that at one instant has no end
+	dir            = "p0"
+)
+
+// world is a cluster of one partition. Nothing in it is drawn.
+type world struct {
+	s       *Scenario
+	design  replica.Design
+	defects defect.Set
+
+	nodes []*node // by id, from 1
+	queue []replica.Message
+	cut   [][]bool // from, to
+	turn  int      // who worked last
+	now   int64
+	boots uint64
+
+	intents   []replica.Intent
+	clients   []*client
+	calls     []*call // not answered
+	token     uint64
+	processes int
+
+	rec       history.Recorder
+	watch     *invariant.Checker
+	committed op.Number
+	restless  bool // some work had no end
+}
+
+// node is a machine: its disk outlives its replica.
+type node struct {
+	id     int
+	disk   *crashfs.Disk
+	faults *faultfs.Set
+	member *replica.Replica // nil: down
+	work   bool
+	power  bool  // what the armed crash is
+	left   int   // calls until then
+	ended  error // why the replica stopped by itself
+}
+
+func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
+	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1, len(s.clients)+1)}
+	w.nodes = make([]*node, s.Replicas+1)
+	w.cut = make([][]bool, s.Replicas+1)
+	for i := range w.cut {
+		w.cut[i] = make([]bool, s.Replicas+1)
+	}
+	for i := range len(s.clients) + 1 {
+		w.clients = append(w.clients, &client{index: i, process: i})
+	}
+	w.processes = len(w.clients)
+	for id := 1; id <= s.Replicas; id++ {
+		n := &node{id: id, disk: crashfs.New(), faults: faultfs.NewSet()}
+		w.nodes[id] = n
+		fs := n.disk.FS()
+		if err := fs.Mkdir("scenario", dir); err != nil {
+			panic(err) // a new disk in memory
+		}
+		if err := fs.SyncDir("scenario", "."); err != nil {
+			panic(err)
+		}
+		w.boot(n)
+	}
+	return w
+}
+
+// timers makes every election timer the longest, so that ticks alone decide who
+// campaigns; the rest of its numbers name a boot and count.
+type timers struct{ boot, count uint64 }
+
+func (t *timers) Uint64() uint64 {
+	t.count++
+	return 0xfffff<<44 | t.boot&0xfff<<32 | t.count
+}
+
+func (w *world) boot(n *node) {
+	w.boots++
+	members := make([]int, w.s.Replicas)
+	for i := range members {
+		members[i] = i + 1
+	}
+	r, err := replica.Open(replica.Config{
+		ID: n.id, Members: members, Cluster: 1, Design: w.design, FS: n.faults.Wrap(n.disk.FS()), Dir: dir,
+		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Sessions: 64,
+		CheckpointOps: w.s.Checkpoint, SegmentBytes: w.s.Segment, JournalBytes: w.s.Journal,
+		Rand: rand.New(&timers{boot: w.boots}), Sink: sink{w, n.id}, Defects: w.defects,
+	})
+	if err != nil {
+		w.stopped(n, err)
+		return
+	}
+	n.member, n.work, n.ended = r, true, nil
+	w.watch.Booted(w.now, n.id, 0, r)
+	if len(w.intents) > 0 {
+		w.step(n, replica.Input{Intents: w.intents})
+	}
+}
+
+// sink is what a replica tells to those who watch.
+type sink struct {
+	w  *world
+	id int
+}
+
+func (s sink) Observe(e observe.Event) {
+	e.Time, e.Replica = s.w.now, s.id
+	if e.Action == "Commit" {
+		s.w.committed = max(s.w.committed, e.Op)
+	}
+	s.w.watch.Observe(e)
+}
+
+// step gives one input to a replica and spreads what comes out.
+func (w *world) step(n *node, in replica.Input) {
+	if n.member == nil {
+		return
+	}
+	in.Now = w.now
+	out, err := n.member.Step(in)
+	if err != nil {
+		w.stopped(n, err)
+		return
+	}
+	for _, m := range out.Messages {
+		if m.Raft.GetType() == raftpb.MsgAppResp && !m.Raft.GetReject() {
+			w.watch.Acknowledged(n.id, 0, op.Number(m.Raft.GetIndex()))
+		}
+		w.queue = append(w.queue, m)
+	}
+	n.work = out.Work
+	if w.s.Replicas == 1 {
+		w.watch.Acknowledged(1, 0, n.member.View().Committed)
+	}
+	for i := range out.Answers {
+		w.answered(n, &out.Answers[i])
+	}
+	w.watch.Stepped(w.now, n.id, 0, n.member)
+}
+
+// event does the one thing that comes next: the oldest message arrives, or the
+// next replica that has work does a piece. False: nothing is left to do.
+func (w *world) event() bool {
+	if len(w.queue) > 0 {
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		if !w.cut[m.From][m.To] {
+			w.step(w.nodes[m.To], replica.Input{Message: &m})
+		}
+		return true
+	}
+	for range w.s.Replicas {
+		w.turn = w.turn%w.s.Replicas + 1
+		if n := w.nodes[w.turn]; n.member != nil && n.work {
+			w.step(n, replica.Input{Work: true})
+			return true
+		}
+	}
+	return false
+}
+
+// drain does all that can be done without time passing, until done.
+func (w *world) drain(done func() bool) bool {
+	for range drainLimit {
+		if done() {
+			return true
+		}
+		if !w.event() {
+			return false
+		}
+	}
+	w.restless = true
+	return false
+}
+
+func never() bool { return false }
+
+// until lets time pass until done, at most so many ticks.
+func (w *world) until(ticks int, done func() bool) bool {
+	for range ticks {
+		if w.drain(done) {
+			return true
+		}
+		if w.restless {
+			return false
+		}
+		w.now += tickMillis
+		for _, n := range w.nodes[1:] {
+			w.step(n, replica.Input{Tick: true})
+			if w.drain(done) {
+				return true
+			}
+		}
+		w.resend()
+	}
+	return done()
+}
+
+// settle lets everything come to rest.
+func (w *world) settle() { w.until(restTicks, never) }
+
+// leader is who leads in the highest term, 0 if nobody does.
+func (w *world) leader() int {
+	leader, term := 0, uint64(0)
+	for _, n := range w.nodes[1:] {
+		if n.member == nil {
+			continue
+		}
+		if v := n.member.View(); v.Role == consensus.Leader && v.Term > term {
+			leader, term = n.id, v.Term
+		}
+	}
+	return leader
+}
+
+// elect makes a replica the leader: time passes for all but the one that leads
+// now, so nobody hears of it, and for the others only until they forget it.
+func (w *world) elect(id int) string {
+	old := w.leader()
+	if old == id {
+		return "r" + string(rune('0'+id))
+	}
+	won := func() bool { return w.leader() == id }
+	for tick := range 4 * electionTicks {
+		w.now += tickMillis
+		w.step(w.nodes[id], replica.Input{Tick: true})
+		if w.drain(won) {
+			break
+		}
+		for _, n := range w.nodes[1:] {
+			if n.id == id || n.id == old || tick >= electionTicks {
+				continue
+			}
+			w.step(n, replica.Input{Tick: true})
+			if w.drain(won) {
+				break
+			}
+		}
+	}
+	if l := w.leader(); l != 0 {
+		return "r" + string(rune('0'+l))
+	}
+	return "nobody"
+}
