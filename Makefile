@@ -48,7 +48,7 @@ linearizability: ## linearizability tests over SEEDS seeds
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
 
-crash-points: ## one machine broken at every disk call, and again in its recovery: 28 thousand cases, counted
+crash-points: ## one machine broken at every disk call, and again in its recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
 
 bench: ## speed and memory of the simulator beside bare consensus; storage layers

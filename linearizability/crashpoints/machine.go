@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
@@ -16,20 +15,21 @@ import (
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/invariant"
 	"purgelab/linearizability/verdict"
+	"purgelab/model"
 	"purgelab/model/op"
 )
 
 // machine is one replica on one disk, its one client, and the judges of one case.
 type machine struct {
-	disk    *crashfs.Disk
-	set     *faultfs.Set
-	member  *replica.Replica // nil: down
-	defects defect.Set
-	boots   uint64
-	now     int64
-	token   uint64
-	reply   *op.Reply // to token
-	steps   int
+	o      Options
+	disk   *crashfs.Disk
+	set    *faultfs.Set
+	member *replica.Replica // nil: down
+	boots  uint64
+	now    int64
+	token  uint64
+	reply  *op.Reply // to token
+	steps  int
 
 	rec     history.Recorder
 	process int
@@ -40,7 +40,6 @@ type machine struct {
 	broken  error // why the case is red before the judges are asked
 	calls   [][]crashfs.Call
 	images  [2]imageList // of the power loss of each point
-	limit   int          // of images
 	ended   int          // calls on the log when the workload was over
 	settled bool         // the first fault and what followed from it are over
 }
@@ -53,8 +52,8 @@ type imageList struct {
 // stepLimit ends a case that does not come to an end.
 const stepLimit = 20_000
 
-func newMachine(limit int, d defect.Set, points []*Point) *machine {
-	m := &machine{disk: crashfs.New(), set: faultfs.NewSet(), limit: limit, points: points, defects: d, watch: invariant.New(1, 1, 1), calls: make([][]crashfs.Call, 1)}
+func newMachine(o Options, points []*Point) *machine {
+	m := &machine{o: o, disk: crashfs.New(), set: faultfs.NewSet(), points: points, watch: invariant.New(1, 1, 1), calls: make([][]crashfs.Call, 1)}
 	m.set.Hit = func(*faultfs.Error) { m.strike() }
 	fs := m.disk.FS()
 	if err := errors.Join(fs.Mkdir("machine", dir), fs.SyncDir("machine", ".")); err != nil {
@@ -131,7 +130,7 @@ func (m *machine) down(err error) {
 			i := m.struck
 			if p.Image == nil {
 				l := &m.images[i]
-				l.list, l.all = m.disk.Images(m.limit, rand.New(rand.NewPCG(uint64(p.Call), 1)))
+				l.list, l.all = m.disk.Images(m.o.Images, rand.New(rand.NewPCG(uint64(p.Call), 1)))
 				p.Image = l.list[0]
 			}
 			m.strike()
@@ -171,7 +170,7 @@ func (m *machine) boot() {
 		r, err := replica.Open(replica.Config{
 			ID: 1, Members: []int{1}, Cluster: 1, FS: m.set.Wrap(m.disk.FS()), Dir: dir,
 			HeartbeatTicks: 1, ElectionTicks: 2, CheckpointOps: 5, Sessions: 16, SegmentBytes: 260, JournalBytes: 900,
-			Rand: rand.New(rand.NewPCG(m.boots, 3)), Sink: m, Defects: m.defects,
+			Rand: rand.New(rand.NewPCG(m.boots, 3)), Sink: m, Defects: m.o.Defects, Design: m.o.Design,
 		})
 		if err != nil {
 			m.down(err)
@@ -296,7 +295,11 @@ func (m *machine) judge() (red string) {
 	if err != nil {
 		return err.Error()
 	}
-	r, _, err := check.Check(context.Background(), ops, check.Options{})
+	var how check.Options
+	if m.o.Design == replica.Advance {
+		how.Semantics.Numbering = model.Continue
+	}
+	r, _, err := check.Check(context.Background(), ops, how)
 	if err != nil || r.Verdict != verdict.Pass {
 		return fmt.Sprintf("%s: %s %v", r.Property, r.Reason, err)
 	}

@@ -28,11 +28,13 @@ import (
 	"sync"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
 )
 
 // Options of a matrix.
 type Options struct {
+	Design  replica.Design // Ordered or Advance
 	Defects defect.Set
 	// Images bounds the images of the first power loss, Again those of one in
 	// the recovery.
@@ -167,7 +169,7 @@ func (r *Report) again(o *Options, first, second *Point) {
 	for i := 0; i < len(images); i++ {
 		one, two := *first, *second
 		two.Image = images[i]
-		m := play(Options{Images: o.Again, Defects: o.Defects}, []*Point{&one, &two})
+		m := play(Options{Images: o.Again, Design: o.Design, Defects: o.Defects}, []*Point{&one, &two})
 		if m.struck < 2 && m.broken == nil {
 			m.broken = fmt.Errorf("the second fault did not strike")
 		}

@@ -8,19 +8,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/replica"
 )
 
 var full = flag.Bool("crash-points", false, "run the whole matrix and print its counts")
 
 func TestMatrix(t *testing.T) {
-	o := Options{Images: 8, Again: 4, Every: 9, Second: 29}
-	if *full {
-		o = Options{Images: 8, Again: 4, Every: 1, Second: 23}
+	for _, design := range []replica.Design{replica.Ordered, replica.Advance} {
+		t.Run(design.String(), func(t *testing.T) {
+			o := Options{Design: design, Images: 8, Again: 4, Every: 9, Second: 37}
+			if *full {
+				o = Options{Design: design, Images: 16, Again: 4, Every: 1, Second: 41}
+				if design == replica.Advance {
+					o.Second = 53
+				}
+			}
+			r, err := Run(o)
+			require.NoError(t, err)
+			if *full {
+				r.Print(os.Stdout)
+			}
+			require.Empty(t, r.Reds)
+		})
 	}
-	r, err := Run(o)
-	require.NoError(t, err)
-	r.Print(os.Stderr)
-	require.Empty(t, r.Reds)
 }
 
 // Bugs that show only when a machine fails turn the matrix red. These three need

@@ -10,7 +10,7 @@ func (m *machine) workload() {
 	session := m.do(&op.Request{Kind: op.Register}).Session
 	sequence := op.Sequence(0)
 	ask := func(r op.Request) op.Reply {
-		if r.Mutates() && r.Kind != op.Purge {
+		if r.Mutates() && (r.Kind != op.Purge || !m.o.Design.Intents()) {
 			sequence++
 			r.Session, r.Sequence = session, sequence
 		}
@@ -28,7 +28,12 @@ func (m *machine) workload() {
 	reader, group := op.Key{ID: 1}, op.Key{Kind: op.Group, ID: 2}
 	store := func(k op.Key, at op.Position) { ask(op.Request{Kind: op.StoreBookmark, Key: k, At: at}) }
 	poll := func() { ask(op.Request{Kind: op.Poll, Key: group, Max: 2, AutoCommit: true}) }
-	purge := func(g op.Generation) { ask(op.Request{Kind: op.Purge, Intent: g}) }
+	purge := func(g op.Generation) {
+		if !m.o.Design.Intents() {
+			g = 0
+		}
+		ask(op.Request{Kind: op.Purge, Intent: g})
+	}
 
 	store(reader, add(2))
 	purge(1)
@@ -37,7 +42,7 @@ func (m *machine) workload() {
 	add(3)
 	store(reader, add(2))
 	at := add(2)
-	ask(op.Request{Kind: op.DeleteRecords, At: op.Position{Incarnation: 1, Generation: 1, Offset: at.Offset}})
+	ask(op.Request{Kind: op.DeleteRecords, At: at})
 	poll()
 	add(1)
 	store(group, add(1))
@@ -64,7 +69,7 @@ func (m *machine) readAll() {
 
 // play runs one case to its end.
 func play(o Options, points []*Point) *machine {
-	m := newMachine(o.Images, o.Defects, points)
+	m := newMachine(o, points)
 	m.boot()
 	m.rest()
 	m.workload()
