@@ -50,6 +50,14 @@ const (
 	// EndFromRecords: the end is answered from the newest record that is stored,
 	// as 0 if there is none.
 	EndFromRecords
+	// StartNotReplayed: a deletion of records moves the start only where it was
+	// proposed, and not when it is replayed there.
+	StartNotReplayed
+	// DeletionNotReplayed: a bookmark is deleted only where that was proposed, and
+	// not when it is replayed there.
+	DeletionNotReplayed
+	// RepeatExecuted: a repeat of a session's last request is executed again.
+	RepeatExecuted
 )
 
 var names = map[string]Set{
@@ -68,6 +76,9 @@ var names = map[string]Set{
 	"bookmark-unbounded":          BookmarkUnbounded,
 	"start-not-stored":            StartNotStored,
 	"end-from-records":            EndFromRecords,
+	"start-not-replayed":          StartNotReplayed,
+	"deletion-not-replayed":       DeletionNotReplayed,
+	"repeat-executed":             RepeatExecuted,
 }
 
 // Names lists the defects, sorted.

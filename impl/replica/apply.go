@@ -87,7 +87,7 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	}
 	s := r.sessions.get(req.Session)
 	if req.Session != 0 {
-		if reply, refused := checkSession(s, req); refused {
+		if reply, refused := checkSession(s, req); refused && !r.executesAgain(s, req) {
 			if err := r.materialize(e.Op, engine.Effect{}, ""); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 		eff = engine.Effect{Kind: engine.Store, Key: req.Key, Position: position(r.eng.Facts(), c.Hint-1)}
 	}
 	if r.cfg.Defects != 0 {
-		r.breakRule(req, &reply, &eff)
+		r.breakRule(c, &reply, &eff)
 	}
 	if err := r.materialize(e.Op, eff, ""); err != nil {
 		return err

@@ -8,12 +8,20 @@ import (
 
 // breakRule leaves out of what was decided about a mutation the rules that a
 // defect says.
-func (r *Replica) breakRule(req *op.Request, reply *op.Reply, eff *engine.Effect) {
+func (r *Replica) breakRule(c *command, reply *op.Reply, eff *engine.Effect) {
 	d := r.cfg.Defects
+	req, replayed := &c.Request, c.Origin != r.origin
 	switch {
 	case d.Has(defect.BookmarkUnbounded) && reply.Code == op.InvalidOffset:
 		*reply, *eff = op.Reply{}, engine.Effect{Kind: engine.Store, Key: req.Key, Position: position(r.eng.Facts(), req.At.Offset)}
-	case d.Has(defect.StartNotStored) && eff.Kind == engine.Advance:
+	case d.Has(defect.StartNotStored) && eff.Kind == engine.Advance,
+		d.Has(defect.StartNotReplayed) && eff.Kind == engine.Advance && replayed,
+		d.Has(defect.DeletionNotReplayed) && eff.Kind == engine.Delete && replayed:
 		*eff = engine.Effect{}
 	}
+}
+
+// executesAgain: a defect lets a repeat of a session's last request through.
+func (r *Replica) executesAgain(s *session, req *op.Request) bool {
+	return r.cfg.Defects.Has(defect.RepeatExecuted) && s != nil && req.Sequence == s.Sequence
 }
