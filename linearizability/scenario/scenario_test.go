@@ -123,11 +123,19 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestDocumented: docs/scenarios.md explains every step.
+// TestDocumented: docs/scenarios.md explains every step, and its example plays.
 func TestDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/scenarios.md")
 	require.NoError(t, err)
 	for _, name := range verbNames() {
-		require.Contains(t, string(doc), "| `"+name, "docs/scenarios.md lacks the step %s", name)
+		require.Regexp(t, "(?m)^\\| (`[^|]*`, )*`"+name+"[ `]", string(doc))
+	}
+	_, example, _ := strings.Cut(string(doc), "```\n")
+	example, _, _ = strings.Cut(example, "```")
+	s, err := Parse("example.txt", example)
+	require.NoError(t, err)
+	for _, d := range s.Designs {
+		require.Empty(t, Play(context.Background(), s, d, false).Trouble())
+		require.Empty(t, Play(context.Background(), s, d, true).Trouble())
 	}
 }
