@@ -30,8 +30,8 @@ func newDemoCmd() *cobra.Command {
 		Use:   "demo",
 		Short: "The whole loop, within two minutes: models, runs, histories, traces",
 		Long: `The main job in one go: check the models of tier demo with TLC; run clusters of
-1, 3 and 5 replicas of the design "ordered" under all faults, and judge their
-histories and their replicas; let TLC say whether the specification accepts the
+1, 3 and 5 replicas of the purge design "ordered", and of the design "advance",
+under all faults, and judge their histories and their replicas; let TLC say whether the specification accepts the
 traces of some of them. The page DIR/report.html shows it all.
 
 Exit code: that of the worst verdict: 3, then 1, then 2, then 0.`,
@@ -53,9 +53,12 @@ Exit code: that of the worst verdict: 3, then 1, then 2, then 0.`,
 // demoRuns are as many as let the demo end within two minutes on two cores.
 const demoRuns = 480
 
-// demoSweeps are the sizes of clusters with their shares of the runs. The page
-// shows the first one unfolded.
-var demoSweeps = []struct{ replicas, share int }{{3, 5}, {5, 3}, {1, 2}}
+// demoSweeps are the designs and sizes of clusters with their tenths of the runs.
+// The page shows the first one unfolded.
+var demoSweeps = []struct {
+	design          string
+	replicas, share int
+}{{"ordered", 3, 4}, {"ordered", 5, 2}, {"ordered", 1, 2}, {"advance", 3, 2}}
 
 // demoTraces is how many runs of each size have their traces validated.
 const demoTraces = 2
@@ -158,15 +161,15 @@ func (d *demo) sweeps(ctx context.Context) error {
 	for _, w := range demoSweeps {
 		begun := time.Now()
 		seeds := max(d.share*w.share/10, 1)
-		s := run.Settings{Replicas: w.replicas, Faults: string(faults.All)}
-		fmt.Fprintf(d.log, "running %d clusters of %s under faults\n", seeds, plural(w.replicas, "replica"))
+		s := run.Settings{Design: w.design, Replicas: w.replicas, Faults: string(faults.All)}
+		fmt.Fprintf(d.log, "running %d clusters of %s under faults, design %s\n", seeds, plural(w.replicas, "replica"), w.design)
 		b := newBar(d.log, seeds, "runs")
 		sum, err := (&run.Sweep{Settings: s, From: 1, To: uint64(seeds), Progress: func(*run.Summary) { b.step() }}).Run(ctx)
 		b.done()
 		if sum == nil || err != nil && !interrupted(ctx, err) {
 			return undecidedError("runs of %s: %w", plural(w.replicas, "replica"), err)
 		}
-		d.judged(w.replicas, sum, time.Since(begun).Seconds())
+		d.judged(s, sum, time.Since(begun).Seconds())
 		all.Add(sum.Effects)
 		for _, k := range faults.Kinds {
 			planned[k] += sum.Faults[k]
@@ -181,10 +184,10 @@ func (d *demo) sweeps(ctx context.Context) error {
 
 // judged adds the verdicts on many runs: one line, and one for each that did not
 // pass.
-func (d *demo) judged(replicas int, sum *run.Summary, took float64) {
+func (d *demo) judged(s run.Settings, sum *run.Summary, took float64) {
 	const layer = "runs"
 	c := report.Check{
-		Layer: layer, Name: fmt.Sprintf("ordered, %s, seeds %d..%d", plural(replicas, "replica"), sum.From, sum.To), Seconds: took,
+		Layer: layer, Name: fmt.Sprintf("%s, %s, seeds %d..%d", s.Design, plural(s.Replicas, "replica"), sum.From, sum.To), Seconds: took,
 		Verdict: sum.Verdict().String(),
 		Detail: fmt.Sprintf("%s: %d pass, %d fail, %d undecided, %d not made; %d operations judged",
 			plural(len(sum.Done), "run"), sum.Runs-len(sum.Reds)-len(sum.Undecided), len(sum.Reds), len(sum.Undecided), len(sum.Done)-sum.Runs, sum.Operations),
@@ -193,12 +196,15 @@ func (d *demo) judged(replicas int, sum *run.Summary, took float64) {
 	for _, list := range [][]run.Red{sum.Reds, sum.Undecided} {
 		for _, r := range list {
 			d.add(report.Check{
-				Layer: layer, Name: fmt.Sprintf("%s, seed %d", plural(replicas, "replica"), r.Seed),
+				Layer: layer, Name: fmt.Sprintf("%s, %s, seed %d", s.Design, plural(s.Replicas, "replica"), r.Seed),
 				Verdict: r.Verdict.String(), Property: r.Property, Detail: why(r.Property, r.Reason), Replay: r.Replay,
 			}, r.Verdict.ExitCode())
 		}
 	}
 }
+
+// specified tells whether there is a specification to judge traces of a design.
+func specified(design string) bool { return design == "ordered" }
 
 // show makes a few runs again with their files: those that did not pass, and as
 // many more as have their traces validated. The page draws the first, and up to
@@ -209,7 +215,11 @@ func (d *demo) show(ctx context.Context, s run.Settings, sum *run.Summary) error
 		seeds = append(seeds, r.Seed)
 	}
 	drawn := max(len(seeds), 1)
-	for seed := sum.From; seed < sum.From+demoTraces; seed++ {
+	more := uint64(1)
+	if specified(s.Design) {
+		more = demoTraces
+	}
+	for seed := sum.From; seed < sum.From+more; seed++ {
 		if !slices.Contains(seeds, seed) {
 			seeds = append(seeds, seed)
 		}
@@ -223,11 +233,13 @@ func (d *demo) show(ctx context.Context, s run.Settings, sum *run.Summary) error
 		if err != nil {
 			return undecidedError("seed %d: %w", seed, err)
 		}
-		dir := filepath.Join(d.out, fmt.Sprintf("replicas-%d-seed-%d", s.Replicas, seed))
+		dir := filepath.Join(d.out, fmt.Sprintf("%s-%d-seed-%d", s.Design, s.Replicas, seed))
 		if err := writeRun(ctx, dir, r); err != nil {
 			return err
 		}
-		d.runs = append(d.runs, dir)
+		if specified(s.Design) {
+			d.runs = append(d.runs, dir)
+		}
 		if i >= drawn {
 			continue
 		}
@@ -293,7 +305,7 @@ func (d *demo) finish() error {
 	}
 	took := time.Since(d.begun).Seconds()
 	d.page.Title, d.page.Verdict, d.page.Footer = "purgelab demo", word, footer()
-	d.page.Lead = fmt.Sprintf("The purge design “ordered”: its specification, clusters of 1, 3 and 5 replicas under network faults, crashes and power losses, and what the specification says of their traces. Made in %.0f s.", took)
+	d.page.Lead = fmt.Sprintf("The purge design “ordered”: its specification, clusters of 1, 3 and 5 replicas under network faults, crashes and power losses, and what the specification says of their traces; beside it the design “advance”. Made in %.0f s.", took)
 	file := filepath.Join(d.out, reportFile)
 	if err := writePage(file, d.page); err != nil {
 		return err

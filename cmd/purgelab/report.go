@@ -147,7 +147,7 @@ func readRun(dir string) (*runFiles, error) {
 // name is how a page calls the run.
 func (r *runFiles) name() string {
 	s := r.record.Settings
-	return fmt.Sprintf("seed %d, %s", s.Seed, plural(s.Replicas, "replica"))
+	return fmt.Sprintf("seed %d, %s, %s", s.Seed, plural(s.Replicas, "replica"), s.Design)
 }
 
 // draw makes the run's part of a page.
