@@ -328,13 +328,21 @@ func (r *Replica) followRole() {
 // checkServing reports once per boot that nothing on the disk is ahead of the
 // materialized state any more.
 func (r *Replica) checkServing() {
-	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && len(r.intents) > 0 {
+	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && r.intended() > r.eng.Facts().Settled {
 		return
 	}
 	if r.applied >= r.eng.Facts().Front {
 		r.serving = true
 		r.emit(observe.Event{Action: "Serve"})
 	}
+}
+
+// intended is the highest intent known, 0 if none is waiting.
+func (r *Replica) intended() op.Generation {
+	if n := len(r.intents); n > 0 {
+		return r.intents[n-1].Generation
+	}
+	return 0
 }
 
 func (r *Replica) answer(token uint64, reply op.Reply) {
