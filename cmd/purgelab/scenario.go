@@ -100,6 +100,8 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 				violated = r.Red[0].Property
 			}
 			switch {
+			case !defective && r.Met() && len(r.Red) > 0:
+				violated += ", as listed"
 			case defective && r.Met():
 				outcome, violated = "wrong, as expected", s.Red
 			case !r.Met():

@@ -93,13 +93,13 @@ func (w *world) send(k *call) {
 }
 
 // attempt sends a request once, if there is somebody to ask. A registration is
-// sent once only, since it has no number.
+// sent once only, since it has no number, and so is what one replica is asked.
 func (w *world) attempt(k *call) {
 	to := k.via
 	if to == 0 {
 		to = w.leader()
 	}
-	if to == 0 || w.nodes[to].member == nil || k.sent > 0 && k.req.Kind == op.Register {
+	if to == 0 || w.nodes[to].member == nil || k.sent > 0 && (k.req.Kind == op.Register || k.via != 0) {
 		return
 	}
 	k.at, k.sent = to, w.now+1

@@ -95,10 +95,17 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		s.Defect = value
 	case "red":
-		if !slices.Contains(invariant.Names, value) && value != check.Property {
+		if !known(value) {
 			return r.bad(at, "property %q: want %s or one of %v", value, check.Property, invariant.Names)
 		}
 		s.Red = value
+	case "listed":
+		for _, w := range strings.Fields(value) {
+			if !known(w) {
+				return r.bad(strings.Index(r.text, w)+1, "property %q: want %s or one of %v", w, check.Property, invariant.Names)
+			}
+			s.Listed = append(s.Listed, w)
+		}
 	case "checkpoint", "segment", "journal":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
@@ -106,13 +113,18 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, defect, red, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, defect, red, listed, checkpoint, segment, journal", name)
 	}
 	return nil
 }
 
+// known tells whether a property is one that is judged.
+func known(property string) bool {
+	return property == check.Property || slices.Contains(invariant.For(replica.ResetRecord), property)
+}
+
 // playable are the designs that the world knows.
-var playable = []replica.Design{replica.Ordered, replica.Advance}
+var playable = []replica.Design{replica.Ordered, replica.ResetRecord, replica.Advance}
 
 const arrow = "->"
 

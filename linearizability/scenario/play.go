@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purgelab/impl/replica"
 	"purgelab/linearizability/check"
@@ -42,22 +43,31 @@ func (r *Result) Trouble() string {
 		return fmt.Sprintf("%s:%d: %s: want %q, got %q", s.File, s.Steps[i].Line, s.Steps[i].Text, r.want(i), r.Answers[i])
 	}
 	if !r.Defective {
-		if len(r.Red) > 0 {
-			return fmt.Sprintf("%s: violated: %s: %s", s.File, r.Red[0].Property, r.Red[0].Reason)
+		for _, x := range r.Red {
+			if !slices.Contains(s.Listed, x.Property) {
+				return fmt.Sprintf("%s: violated: %s: %s", s.File, x.Property, x.Reason)
+			}
+		}
+		if len(s.Listed) > 0 && !r.violates(s.Listed[0]) {
+			return fmt.Sprintf("%s: want %s to be violated, as listed", s.File, s.Listed[0])
 		}
 		if r.Undecided != "" {
 			return fmt.Sprintf("%s: undecided: %s", s.File, r.Undecided)
 		}
 		return ""
 	}
+	if r.violates(s.Red) {
+		return ""
+	}
 	got := "nothing"
-	for i := range r.Red {
-		if r.Red[i].Property == s.Red {
-			return ""
-		}
+	if len(r.Red) > 0 {
 		got = r.Red[0].Property
 	}
 	return fmt.Sprintf("%s: with the defect %s: want %s to be violated, got %s", s.File, s.Defect, s.Red, got)
+}
+
+func (r *Result) violates(property string) bool {
+	return slices.ContainsFunc(r.Red, func(x verdict.Result) bool { return x.Property == property })
 }
 
 func (r *Result) want(i int) string {

@@ -42,6 +42,9 @@ type Scenario struct {
 	// Defect reproduces the report, and violates Red; both empty if no switch does.
 	Defect string
 	Red    string
+	// Listed are properties that the design violates by nature: without the defect
+	// the first of them must be violated, and none but them.
+	Listed []string
 	Steps  []Step
 
 	clients []string // in the order in which they appear

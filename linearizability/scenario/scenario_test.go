@@ -28,7 +28,7 @@ func TestExpected(t *testing.T) {
 			t.Run(s.Name+"/"+d.String(), func(t *testing.T) {
 				r := Play(context.Background(), s, d, false)
 				require.Empty(t, r.Trouble())
-				require.Empty(t, r.Red)
+				require.Equal(t, len(s.Listed) > 0, len(r.Red) > 0)
 				require.Len(t, r.Answers, len(s.Steps))
 			})
 		}

@@ -65,6 +65,7 @@ type node struct {
 
 func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
 	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1, len(s.clients)+1)}
+	w.watch.Design(d)
 	w.nodes = make([]*node, s.Replicas+1)
 	w.cut = make([][]bool, s.Replicas+1)
 	for i := range w.cut {
