@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,5 +63,19 @@ func TestRottenSingletonRefuses(t *testing.T) {
 		require.Equal(t, verdict.Pass, r.Verdict, "%s %s", property, reason)
 		require.Equal(t, 1, r.Effects.Rotten)
 		require.Equal(t, 1, r.Effects.Stopped)
+	}
+}
+
+// What reset-record cannot promise is listed elsewhere; that its replicas come to
+// rest when their disks work again is promised by all designs.
+func TestResetRecordIsNotStuck(t *testing.T) {
+	for seed := uint64(1); seed <= 12; seed++ {
+		r, err := Run(context.Background(), Settings{Seed: seed, Design: "reset-record", Faults: string(faults.Storage), NoTrace: true, Timeout: time.Second})
+		require.NoError(t, err)
+		for _, x := range r.Results {
+			if x.Property == "NoStuckReplica" {
+				require.NotEqual(t, verdict.Fail, x.Verdict, "%s: %s", r.Settings.Replay(), x.Reason)
+			}
+		}
 	}
 }
