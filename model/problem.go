@@ -57,6 +57,7 @@ type item struct {
 // steps of the model (0: never).
 func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 	p := &Problem{sem: sem, facts: newFacts(), initial: Init(), maxSteps: maxSteps}
+	p.initial.incarnation = born(ops)
 	ops = p.useSessions(ops)
 	for i := range ops {
 		p.facts.learn(&ops[i])
@@ -91,6 +92,20 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 		p.addAnswered(&ops[i], removals)
 	}
 	return p
+}
+
+// born is the incarnation that a history is of: it holds no change of it, and
+// every position in an answer names the current one.
+func born(ops []Operation) op.Incarnation {
+	i := op.Incarnation(1)
+	for n := range ops {
+		for _, a := range [2]*op.Reply{ops[n].Reply, ops[n].Promise} {
+			if a != nil {
+				i = max(i, a.Position.Incarnation)
+			}
+		}
+	}
+	return i
 }
 
 // settledApart tells whether a purge may have been settled at one instant of its

@@ -18,7 +18,7 @@ type runFlags struct {
 	seed                                                                       uint64
 	replicas, design, messages, bookmarks, positions, purgeAck, faults, defect *choice
 	hold                                                                       bool
-	partitions, clients, ops                                                   int
+	partitions, clients, ops, recreate                                         int
 	timeout                                                                    time.Duration
 
 	taggedBookmarks bool
@@ -59,6 +59,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
+	fs.IntVar(&f.recreate, "recreate", 0, "how many times a partition is deleted and created again")
 	fs.BoolVar(&f.hold, "hold", false, "hold appends and changes of bookmarks while a purge is outstanding")
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to judge one history")
 }
@@ -73,7 +74,7 @@ func (f *runFlags) addSeed(cmd *cobra.Command) {
 func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 	s := run.Settings{
 		Seed: f.seed, Partitions: f.partitions, Design: f.design.value,
-		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold,
+		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold, Recreate: f.recreate,
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')

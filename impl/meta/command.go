@@ -63,6 +63,15 @@ type Request struct {
 	// Expected goes with the intent of PurgePartition: the partition compares it
 	// when the purge takes effect.
 	Expected *op.Position `cbor:"7,keyasint,omitempty"`
+	// Believed are the incarnations that the caller of PurgeTopic believes in;
+	// those of partitions that it does not name may be any.
+	Believed []Belief `cbor:"8,keyasint,omitempty"`
+}
+
+// Belief is the incarnation of a partition as a caller knows it.
+type Belief struct {
+	Partition   op.Partition   `cbor:"1,keyasint"`
+	Incarnation op.Incarnation `cbor:"2,keyasint"`
 }
 
 // valid refuses what no state could make legal.

@@ -64,6 +64,10 @@ func TestTopicPurgeFailsNoSibling(t *testing.T) {
 	require.Len(t, s.Partition(5).Intents, 2)
 	require.Empty(t, s.Partition(2).Intents, "another topic")
 	require.Empty(t, c.do(Request{Kind: PurgeTopic, Topic: 99}).Results)
+	one(t, c.do(Request{Kind: RecreatePartition, Partition: 5}))
+	reply = c.do(Request{Kind: PurgeTopic, Topic: 0, Believed: []Belief{{0, 1}, {5, 1}}})
+	require.Equal(t, op.OK, reply.Results[0].Code)
+	require.Equal(t, op.StaleIncarnation, reply.Results[2].Code, "its caller means the namesake")
 }
 
 func TestCreateDeleteRecreate(t *testing.T) {

@@ -152,6 +152,11 @@ func (s *State) perform(n op.Number, r *Request) []Result {
 			}
 			for j := range s.topics[i].Partitions {
 				one := Request{Kind: PurgePartition, Partition: s.topics[i].Partitions[j].ID}
+				for _, b := range r.Believed {
+					if b.Partition == one.Partition {
+						one.Incarnation = b.Incarnation
+					}
+				}
 				out = append(out, s.purge(n, &one))
 			}
 		}

@@ -46,10 +46,13 @@ type Config struct {
 	ID        int   // 1-based
 	Members   []int // all replicas of the partition, ID among them
 	Partition op.Partition
-	Cluster   uint64
-	Design    Design
-	FS        vfs.FS
-	Dir       string // of this replica on FS; exists
+	// Incarnation of the partition; 0 means 1. What comes from another one, or is
+	// meant for it, has no effect here.
+	Incarnation op.Incarnation
+	Cluster     uint64
+	Design      Design
+	FS          vfs.FS
+	Dir         string // of this replica on FS; exists
 
 	HeartbeatTicks, ElectionTicks int
 	// CheckpointOps is how many ops are materialized between checkpoints.
@@ -78,15 +81,18 @@ type Config struct {
 // Message is what one replica sends to another. The raft message must not be
 // changed after it was sent.
 type Message struct {
-	From, To  int
-	Partition op.Partition
-	Raft      *raftpb.Message
+	From, To    int
+	Partition   op.Partition
+	Incarnation op.Incarnation
+	Raft        *raftpb.Message
 }
 
 // Request is a client's operation. Token is the driver's name for it.
 type Request struct {
 	Token uint64
-	Op    *op.Request
+	// Incarnation that the client believes in; 0: any.
+	Incarnation op.Incarnation
+	Op          *op.Request
 }
 
 // Answer is the reply to the request of that token. Leader is a hint, 0 when
@@ -192,7 +198,10 @@ func Open(cfg Config) (*Replica, error) {
 	if r.log == nil {
 		r.log = hclog.NewNullLogger()
 	}
-	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: 1}
+	if cfg.Incarnation == 0 {
+		cfg.Incarnation, r.cfg.Incarnation = 1, 1
+	}
+	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: cfg.Incarnation}
 	var err error
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
@@ -272,6 +281,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 	switch {
 	case in.Tick:
 		r.tick()
+	case in.Message != nil && in.Message.Incarnation != r.cfg.Incarnation:
+		r.log.Debug("message of another incarnation dropped", "from", in.Message.From, "incarnation", in.Message.Incarnation)
 	case in.Message != nil:
 		// raft refuses what it cannot use (an unknown sender, say); that is an
 		// answer, not a fault of this replica.

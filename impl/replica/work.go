@@ -143,6 +143,11 @@ func (r *Replica) localStep() error {
 
 func (r *Replica) request(q Request) {
 	switch {
+	case q.Incarnation > r.cfg.Incarnation:
+		// The namesake that it means exists, or will soon; this one will be gone.
+		r.answer(q.Token, op.Reply{Code: op.NotReady})
+	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation:
+		r.answer(q.Token, bounded(r.eng.Facts(), op.StaleIncarnation))
 	case !r.leading:
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
 	case !r.serving || r.stuck():

@@ -31,6 +31,25 @@ type Order struct {
 	// applied. Topic: it is one of every partition, each a call of its own, and
 	// ends so too.
 	Accepted, Topic bool
+	// Renew: instead of the request, create its partition again.
+	Renew Renewal
+}
+
+// Renewal is a way to create a partition again.
+type Renewal uint8
+
+const (
+	NoRenewal     Renewal = iota
+	Recreate              // in one command
+	DeleteAndMake         // in two, with nothing in between
+)
+
+// Mover is a Script that wants to know when a partition was created again. To
+// histories the new one is a partition of its own, with a number of its own; the
+// old one answers nothing any more.
+type Mover interface {
+	// Moved is called when a client learns it, so more than once.
+	Moved(from, to op.Partition, incarnation op.Incarnation)
 }
 
 // Call is one operation of one process, as a history records it.
@@ -90,6 +109,7 @@ type client struct {
 	metaSequence op.Sequence
 	asked        *meta.Request // command that waits for the plane's answer
 	siblings     []*Call       // of call, if it purges a topic
+	deleted      bool          // a renewal in two commands is half done
 
 	rand *rand.Rand
 
@@ -134,9 +154,9 @@ func (c *Cluster) initClients() {
 		cl := &c.clients[i]
 		cl.id, cl.process = i, i
 		cl.rand = Split(c.o.Seed, "client-"+string(rune('A'+i)))
-		cl.leader = make([]int, c.o.Partitions)
-		cl.sessions = make([]op.Session, c.o.Partitions)
-		cl.sequence = make([]op.Sequence, c.o.Partitions)
+		cl.leader = make([]int, len(c.shards))
+		cl.sessions = make([]op.Session, len(c.shards))
+		cl.sequence = make([]op.Sequence, len(c.shards))
 		c.next(cl)
 	}
 }
@@ -191,6 +211,10 @@ func (c *Cluster) wake(id int, epoch uint32) {
 func (c *Cluster) begin(cl *client) {
 	r := cl.order.Request
 	p := r.Partition
+	if cl.order.Renew != NoRenewal {
+		c.renew(cl)
+		return
+	}
 	if c.numbered(r) && cl.sessions[p] == 0 {
 		cl.register = &Call{Client: cl.id, Process: cl.process, Request: &op.Request{Kind: op.Register, Partition: p}}
 		c.invoke(cl, cl.register)
@@ -252,7 +276,7 @@ func (c *Cluster) attempt(cl *client) {
 	if cl.sent > 0 {
 		c.Effects.Repeated++
 	}
-	if c.byIntent(r) && r.Intent == 0 {
+	if cl.order.Renew != NoRenewal || c.byIntent(r) && r.Intent == 0 {
 		c.ask(cl)
 		return
 	}
@@ -330,8 +354,7 @@ func (c *Cluster) deliverRequest(to int, slot int32) {
 		c.Effects.ToDead++
 		return
 	}
-	c.inRequest = replica.Request{Token: q.token, Op: q.req}
-	c.step(to, int(q.req.Partition), replica.Input{Request: &c.inRequest})
+	c.serves(&c.machines[to], q)
 }
 
 // answer takes an answer from a replica and sends it to its client.
@@ -339,7 +362,7 @@ func (c *Cluster) answer(from, p int, m Member, a *replica.Answer) {
 	id := int(a.Token % uint64(c.o.Clients))
 	cl := &c.clients[id]
 	if c.o.Watch != nil && cl.token == a.Token {
-		if call := cl.current(); call != nil {
+		if call := cl.current(); call != nil && int(call.Request.Partition) == p { // a namesake answers only what it is not
 			c.o.Watch.Answered(c.now/Millisecond, from, call.Request, &a.Reply, m.View().Facts.Applied, call.Asked)
 		}
 	}
@@ -372,6 +395,10 @@ func (c *Cluster) deliverAnswer(id int, slot int32) {
 		}
 		cl.state = pausing
 		c.schedule(pause+cl.rand.Int64N(pause), event{kind: evWake, who: uint16(id), epoch: cl.epoch})
+		return
+	}
+	if c.movedAway(r.Partition, &a.reply) {
+		c.abandon(cl, call, &a.reply)
 		return
 	}
 	lostSession := a.reply.Code == op.SessionExpired || a.reply.Code == op.StaleSequence

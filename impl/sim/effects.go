@@ -21,6 +21,9 @@ type Effects struct {
 	Stopped        int `json:"stopped"`      // replicas that refused them
 	GaveUp         int `json:"gaveUp"`       // operations whose outcome stayed unknown
 	Repeated       int `json:"repeated"`     // requests that a client sent again
+	Retired        int `json:"retired"`      // replicas of deleted partitions that stopped
+	Recreated      int `json:"recreated"`    // partitions created again
+	Stale          int `json:"stale"`        // requests refused because their partition was gone
 }
 
 // Each calls f with every counter, in a fixed order.
@@ -43,6 +46,9 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("replicas stopped by them", e.Stopped)
 	f("unknown outcomes", e.GaveUp)
 	f("requests repeated", e.Repeated)
+	f("replicas of deleted partitions", e.Retired)
+	f("partitions created again", e.Recreated)
+	f("requests for deleted partitions", e.Stale)
 }
 
 // Add adds another run's counters.
@@ -65,4 +71,7 @@ func (e *Effects) Add(o Effects) {
 	e.Stopped += o.Stopped
 	e.GaveUp += o.GaveUp
 	e.Repeated += o.Repeated
+	e.Retired += o.Retired
+	e.Recreated += o.Recreated
+	e.Stale += o.Stale
 }

@@ -46,10 +46,12 @@ type machine struct {
 	disk    *crashfs.Disk
 	up      bool
 	epoch   uint32 // of the boot; raised when the machine goes down
-	members []slot
+	members []slot // by shard
 	meta    metaSlot
-	aim     *Aim // armed crash, nil if none
-	storage      // what is wrong with the disk
+	current []int            // per partition: the shard that runs, or nobody
+	tombs   []op.Incarnation // per partition: the latest that is gone for good
+	aim     *Aim             // armed crash, nil if none
+	storage                  // what is wrong with the disk
 	// recovery is aimed at the next boot.
 	recovery *Aim
 	booting  bool
@@ -62,6 +64,7 @@ type slot struct {
 	working bool   // a work event is on the heap
 	boots   int
 	told    int // intents that this boot has learned
+	exists  bool
 }
 
 // metaSlotNumber stands for the replica of the metadata plane where partitions
@@ -90,12 +93,12 @@ func (c *Cluster) initMachines() error {
 		m := &c.machines[id]
 		m.id, m.disk = id, crashfs.New()
 		c.initStorage(m)
-		m.members = make([]slot, c.o.Partitions)
+		m.members = make([]slot, len(c.shards))
 		fs := m.disk.FS()
 		if err := fs.Mkdir("sim.mkdir", metaDir); err != nil {
 			return err
 		}
-		for p := range m.members {
+		for p := range c.o.Partitions {
 			if err := fs.Mkdir("sim.mkdir", dirOf(p)); err != nil {
 				return err
 			}
@@ -121,43 +124,16 @@ func (c *Cluster) boot(m *machine) {
 	}
 	m.up, m.booting = true, true
 	defer func() { m.booting = false }()
-	members := make([]int, c.o.Replicas)
-	for i := range members {
-		members[i] = i + 1
-	}
-	if !c.bootMeta(m, members) {
+	if !c.bootMeta(m) {
 		return
 	}
-	fs := m.fs()
-	for p := range m.members {
-		s := &m.members[p]
-		s.boots++
-		s.told = 0
-		member, err := c.open(replica.Config{
-			ID: m.id, Members: members, Partition: op.Partition(p), Cluster: 1, Design: c.o.Design, Variants: c.o.Variants,
-			FS: fs, Dir: dirOf(p),
-			HeartbeatTicks: 5, ElectionTicks: 30,
-			CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
-			SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,
-			Rand:    Split(c.o.Seed, fmt.Sprintf("replica-%d-%d-%d", m.id, p, s.boots)),
-			Sink:    &c.trace.of[m.id],
-			Defects: c.o.Defects,
-			Plane:   true, Hold: c.o.Hold,
-		})
-		if err != nil {
-			c.stopped(m, p, err)
-			if !m.up {
-				return
-			}
-			continue
-		}
-		s.member, s.working = member, true
-		c.schedule(c.diskRand.Int64N(c.o.Disk.Work), event{kind: evWork, who: uint16(m.id), partition: uint16(p), epoch: m.epoch})
-		if c.o.Watch != nil {
-			c.o.Watch.Booted(c.now/Millisecond, m.id, op.Partition(p), member)
-		}
+	if err := c.findTombs(m); err != nil {
+		c.stopped(m, metaSlotNumber, err)
+		return
 	}
-	c.tell(m)
+	if c.place(m); m.up {
+		c.tell(m)
+	}
 }
 
 // stopped handles an error of a replica: its machine crashed under it, as was
@@ -220,11 +196,7 @@ func (c *Cluster) down(m *machine, power bool) {
 		m.disk.ProcessCrash()
 	}
 	m.meta.member, m.meta.working = nil, false
-	for p := range m.members {
-		m.members[p].member = nil
-		m.members[p].working = false
-		c.trace.of[m.id].Observe(observe.Event{Action: action, Partition: op.Partition(p)})
-	}
+	c.crashed(m, action)
 }
 
 func (c *Cluster) restart(id int, epoch uint32) {
@@ -276,7 +248,7 @@ func (c *Cluster) step(id, p int, in replica.Input) {
 		return
 	}
 	for i := range out.Messages {
-		c.send(out.Messages[i])
+		c.send(p, out.Messages[i])
 	}
 	for i := range out.Answers {
 		c.answer(id, p, s.member, &out.Answers[i])

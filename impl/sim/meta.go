@@ -43,11 +43,11 @@ type grantParcel struct {
 
 // bootMeta opens the plane's replica of a machine; false if the machine went
 // down over it.
-func (c *Cluster) bootMeta(m *machine, members []int) bool {
+func (c *Cluster) bootMeta(m *machine) bool {
 	s := &m.meta
 	s.boots++
 	cfg := meta.Config{
-		ID: m.id, Members: members, Cluster: 1, FS: m.fs(), Dir: metaDir,
+		ID: m.id, Members: c.everybody(), Cluster: 1, FS: m.fs(), Dir: metaDir,
 		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
 		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)),
 	}
@@ -102,7 +102,9 @@ func (c *Cluster) stepMeta(id int, in meta.Input) {
 		c.schedule(c.diskDelay(true), event{kind: evMetaWork, who: uint16(id), epoch: m.epoch})
 	}
 	if out.Changed {
-		c.tell(m)
+		if c.place(m); m.up {
+			c.tell(m)
+		}
 	}
 }
 
@@ -136,10 +138,13 @@ func (c *Cluster) tell(m *machine) {
 		return
 	}
 	state := m.meta.member.State()
-	for p := range m.members {
-		s := &m.members[p]
-		known := state.Partition(op.Partition(p))
-		if s.member == nil || known == nil || s.told >= len(known.Intents) {
+	for partition, h := range m.current {
+		if h == nobody {
+			continue
+		}
+		s := &m.members[h]
+		known := state.Partition(op.Partition(partition))
+		if s.member == nil || int(known.Serial) != h || s.told >= len(known.Intents) {
 			continue
 		}
 		list := make([]replica.Intent, 0, len(known.Intents)-s.told)
@@ -147,7 +152,7 @@ func (c *Cluster) tell(m *machine) {
 			list = append(list, replica.Intent{Generation: in.Generation, Previous: in.Previous, Expected: in.Expected})
 		}
 		s.told = len(known.Intents)
-		if c.step(m.id, p, replica.Input{Intents: list}); !m.up {
+		if c.step(m.id, h, replica.Input{Intents: list}); !m.up {
 			return
 		}
 	}
@@ -164,13 +169,23 @@ func (c *Cluster) ask(cl *client) {
 	} else if cl.asked == nil {
 		c.newToken(cl)
 		cl.metaSequence++
-		r := cl.call.Request
+		r, at := cl.call.Request, c.shards[cl.call.Request.Partition]
 		cl.asked = &meta.Request{
-			Kind: meta.PurgePartition, Topic: topic, Partition: r.Partition,
+			Kind: meta.PurgePartition, Topic: topic, Partition: at.partition, Incarnation: at.incarnation,
 			Session: cl.metaSession, Sequence: cl.metaSequence, Expected: r.Expected,
 		}
-		if cl.siblings != nil {
-			cl.asked.Kind = meta.PurgeTopic
+		switch {
+		case cl.siblings != nil:
+			cl.asked.Kind, cl.asked.Incarnation = meta.PurgeTopic, 0
+			for _, call := range append(cl.siblings, cl.call) {
+				at := c.shards[call.Request.Partition]
+				cl.asked.Believed = append(cl.asked.Believed, meta.Belief{Partition: at.partition, Incarnation: at.incarnation})
+			}
+		case cl.order.Renew != NoRenewal:
+			cl.asked.Kind = cl.renewal()
+			if cl.asked.Kind == meta.CreatePartition {
+				cl.asked.Incarnation = 0
+			}
 		}
 		for _, call := range append(cl.siblings, cl.call) {
 			call.MetaSession, call.MetaSequence = cl.metaSession, cl.metaSequence
@@ -243,6 +258,10 @@ func (c *Cluster) deliverGrant(id int, slot int32) {
 	if g.reply.Code != op.OK {
 		// The session went, perhaps after an earlier copy was executed.
 		cl.metaSession = 0
+		if cl.order.Renew != NoRenewal {
+			c.attempt(cl) // it names the incarnation, so a repeat does no harm
+			return
+		}
 		o := NoEffect
 		if cl.sent > 1 {
 			o = Unknown
@@ -250,14 +269,19 @@ func (c *Cluster) deliverGrant(id int, slot int32) {
 		c.finish(cl, cl.call, o, op.Reply{})
 		return
 	}
+	if cl.order.Renew != NoRenewal {
+		c.renewed(cl, g.reply.Results[0])
+		return
+	}
 	for _, s := range cl.siblings {
 		c.accept(s, g.reply.Results)
 	}
 	siblings := cl.siblings
 	cl.siblings = nil
-	accepted := resultOf(g.reply.Results, cl.call.Request.Partition)
+	accepted := c.resultOf(g.reply.Results, cl.call.Request.Partition)
 	switch {
-	case accepted.Code != op.OK: // no such partition
+	case accepted.Code != op.OK: // no such partition, or not any more
+		c.moved(cl.call.Request.Partition, accepted.Incarnation)
 		c.finish(cl, cl.call, NoEffect, op.Reply{})
 	case cl.order.Accepted || siblings != nil:
 		cl.call.Request.Intent = accepted.Generation
@@ -273,8 +297,8 @@ func (c *Cluster) deliverGrant(id int, slot int32) {
 // names: to the judge each is an operation of a process of its own.
 func (c *Cluster) invokeSiblings(cl *client) {
 	cl.siblings = []*Call{}
-	for p := 0; p < c.o.Partitions; p++ {
-		if op.Partition(p) == cl.call.Request.Partition {
+	for _, p := range c.known() {
+		if c.shards[p].partition == c.shards[cl.call.Request.Partition].partition {
 			continue
 		}
 		s := &Call{
@@ -289,7 +313,7 @@ func (c *Cluster) invokeSiblings(cl *client) {
 
 // accept ends one partition's part of the purge of a topic.
 func (c *Cluster) accept(call *Call, results []meta.Result) {
-	r := resultOf(results, call.Request.Partition)
+	r := c.resultOf(results, call.Request.Partition)
 	if r.Code != op.OK {
 		c.script.Returned(c.now, call, NoEffect, op.Reply{})
 		return
@@ -303,13 +327,16 @@ func promise(r meta.Result) op.Reply {
 	return op.Reply{Position: op.Position{Incarnation: r.Incarnation, Generation: r.Generation}}
 }
 
-func resultOf(list []meta.Result, p op.Partition) meta.Result {
+// resultOf finds what a command did to a shard: nothing, if its partition was
+// created again meanwhile.
+func (c *Cluster) resultOf(list []meta.Result, shard op.Partition) meta.Result {
+	at := c.shards[shard]
 	for _, r := range list {
-		if r.Partition == p {
+		if r.Partition == at.partition && (r.Code != op.OK || r.Incarnation == at.incarnation) {
 			return r
 		}
 	}
-	return meta.Result{Partition: p, Code: op.UnknownPartition}
+	return meta.Result{Partition: at.partition, Code: op.UnknownPartition}
 }
 
 // otherMeta chooses the next machine to ask: the hinted one, or any other.
@@ -351,7 +378,7 @@ func (c *Cluster) Granted(call *Call) op.Generation {
 	if !ok {
 		return 0
 	}
-	return resultOf(reply.Results, call.Request.Partition).Generation
+	return c.resultOf(reply.Results, call.Request.Partition).Generation
 }
 
 // metaAtRest tells whether every replica of the plane is up to date and no

@@ -97,11 +97,11 @@ type parcel struct {
 
 // send takes a message from a replica. Messages are never changed after they
 // were sent, by raft neither, so copies share one.
-func (c *Cluster) send(m replica.Message) {
+func (c *Cluster) send(h int, m replica.Message) {
 	if c.o.Watch != nil && !m.Raft.GetReject() {
 		switch m.Raft.GetType() {
 		case raftpb.MsgAppResp:
-			c.o.Watch.Acknowledged(m.From, m.Partition, op.Number(m.Raft.GetIndex()))
+			c.o.Watch.Acknowledged(m.From, op.Partition(h), op.Number(m.Raft.GetIndex()))
 		case raftpb.MsgVoteResp:
 			c.o.Watch.Voted(m.From, m.Partition, m.Raft.GetTerm())
 		}
@@ -122,7 +122,9 @@ func (c *Cluster) deliver(slot int32) {
 		return
 	}
 	c.inMessage = p.m
-	c.step(p.m.To, int(p.m.Partition), replica.Input{Message: &c.inMessage})
+	if h := c.machines[p.m.To].current[p.m.Partition]; h != nobody {
+		c.step(p.m.To, h, replica.Input{Message: &c.inMessage})
+	}
 }
 
 // SetNetwork changes the properties of all links from now on.

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"fmt"
-
-	"purgelab/model/op"
-)
+import "fmt"
 
 // AtRest tells whether nothing is left to do: every machine is up, every replica
 // has materialized all that is committed and serves, all agree on where they
@@ -22,16 +18,21 @@ func (c *Cluster) AtRest() (bool, string) {
 		return false, why
 	}
 	plane := c.machines[c.MetaLeader()].meta.member.State()
-	for p := 0; p < c.o.Partitions; p++ {
+	for _, p := range c.Live() {
 		if c.Lost(p) {
 			continue
+		}
+		for id := 1; id <= c.o.Replicas; id++ {
+			if m := &c.machines[id]; m.current[c.shards[p].partition] != p {
+				return false, fmt.Sprintf("machine %d does not run partition %d", id, p)
+			}
 		}
 		leader := c.Leader(p)
 		if leader == 0 {
 			return false, fmt.Sprintf("partition %d has no leader", p)
 		}
 		lead := c.machines[leader].members[p].member.View()
-		intended := plane.Partition(op.Partition(p)).Highest()
+		intended := plane.Partition(c.shards[p].partition).Highest()
 		for id := 1; id <= c.o.Replicas; id++ {
 			if c.Missing(id, p) {
 				continue

@@ -83,10 +83,12 @@ type Options struct {
 	Seed       uint64
 	Replicas   int // 3
 	Partitions int // 1
-	Clients    int // 4
-	Design     replica.Design
-	Network    Network
-	Disk       DiskSpeed
+	// Recreations is how often a partition may be created again.
+	Recreations int
+	Clients     int // 4
+	Design      replica.Design
+	Network     Network
+	Disk        DiskSpeed
 	// CheckpointOps, Sessions, SegmentBytes and JournalBytes go to the replicas.
 	// The defaults are small, so that short runs roll files and checkpoint.
 	CheckpointOps, Sessions, SegmentBytes, JournalBytes int
@@ -130,6 +132,8 @@ type Cluster struct {
 	seq      uint64
 	heap     eventHeap
 	machines []machine // 0 is unused: replicas count from 1
+	shards   []shard   // by serial number
+	renewals int       // begun
 	net      network
 	clients  []client
 	script   Script
@@ -220,6 +224,7 @@ func New(o Options, s Script) (*Cluster, error) {
 		powerRand: Split(o.Seed, "power"),
 		processes: o.Clients,
 	}
+	c.initShards()
 	c.trace.init(c, o.Sink)
 	c.net.init(o.Network, o.Replicas, o.Seed)
 	if err := c.initMachines(); err != nil {

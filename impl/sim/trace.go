@@ -10,7 +10,7 @@ import (
 type recorder struct {
 	c         *Cluster
 	sink      observe.Sink
-	of        []source // per replica
+	of        [][]source // per machine and shard
 	committed []op.Number
 	changed   bool // an event after which a watcher should look
 }
@@ -19,18 +19,21 @@ type recorder struct {
 type source struct {
 	r  *recorder
 	id int
+	of op.Partition // its shard
 }
 
 func (r *recorder) init(c *Cluster, s observe.Sink) {
-	*r = recorder{c: c, sink: s, committed: make([]op.Number, c.o.Partitions), of: make([]source, c.o.Replicas+1)}
+	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for id := range r.of {
-		r.of[id] = source{r, id}
+		for h := range c.shards {
+			r.of[id] = append(r.of[id], source{r, id, op.Partition(h)})
+		}
 	}
 }
 
 func (s *source) Observe(e observe.Event) {
 	r := s.r
-	e.Time, e.Replica = r.c.now/Millisecond, s.id
+	e.Time, e.Replica, e.Partition = r.c.now/Millisecond, s.id, s.of
 	switch e.Action {
 	case "Commit":
 		if e.Op > r.committed[e.Partition] {

@@ -88,7 +88,7 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		return err
 	}
 	t := traces.NewWriter(w, traces.Header{
-		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Settings.Partitions, Settings: settings,
+		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Settings: settings,
 	})
 	for i := range r.Trace {
 		t.Observe(r.Trace[i])

@@ -31,6 +31,70 @@ func TestSeedsAcceptedPurges(t *testing.T) {
 	}
 }
 
+// Partitions that are deleted and created again: nothing of their namesakes
+// survives or counts.
+func TestSeedsRecreatedPartitions(t *testing.T) {
+	for _, s := range []Settings{
+		{Faults: "all", Recreate: 4, Partitions: 2},
+		{Faults: "all", Recreate: 3, Positions: "bare"},
+		{Faults: "power", Recreate: 6, Partitions: 3, PurgeAck: "mixed"},
+		{Faults: "process", Recreate: 4, Replicas: 1},
+	} {
+		sum, err := (&Sweep{Settings: s, From: 1, To: (seeds.Count() + 3) / 4}).Run(context.Background())
+		require.NoError(t, err)
+		for _, bad := range append(sum.Reds, sum.Undecided...) {
+			t.Errorf("%v %s: %s\nreplay: %s", bad.Verdict, bad.Property, bad.Reason, bad.Replay)
+		}
+		require.Positive(t, min(sum.Effects.Recreated, sum.Effects.Retired, sum.Effects.Stale))
+	}
+}
+
+// The judges see it if a replica takes its namesake's requests, messages or
+// positions for its own.
+func TestMixedUpIncarnationsAreCaught(t *testing.T) {
+	for name, mixUp := range map[string]func(*replica.Input){
+		"requests": func(in *replica.Input) {
+			if in.Request != nil {
+				q := *in.Request
+				q.Incarnation = 0
+				in.Request = &q
+			}
+		},
+		"positions": func(in *replica.Input) {
+			if in.Request != nil && !in.Request.Op.Bare {
+				q := *in.Request
+				o := *q.Op
+				o.At.Incarnation, q.Op = q.Incarnation, &o
+				in.Request = &q
+			}
+		},
+	} {
+		caught := false
+		for seed := uint64(1); seed <= 20 && !caught; seed++ {
+			r, err := run(context.Background(), Settings{Seed: seed, Faults: "all", Recreate: 4}, func(c replica.Config) (sim.Member, error) {
+				r, err := replica.Open(c)
+				if err != nil {
+					return nil, err
+				}
+				return &mixedUp{r, mixUp}, nil
+			})
+			require.NoError(t, err)
+			caught = r.Verdict == verdict.Fail
+		}
+		require.True(t, caught, name)
+	}
+}
+
+type mixedUp struct {
+	*replica.Replica
+	mixUp func(*replica.Input)
+}
+
+func (m *mixedUp) Step(in replica.Input) (replica.Output, error) {
+	m.mixUp(&in)
+	return m.Replica.Step(in)
+}
+
 func TestHistoryTellsAcceptedFromApplied(t *testing.T) {
 	count := func(s Settings) (accepted, applied, siblings int) {
 		r := mustRun(t, s)

@@ -32,6 +32,9 @@ type Result struct {
 	// Checked is the linearizability check by partition.
 	Checked []check.Result
 
+	// Partitions is how many there were, each incarnation counted.
+	Partitions int
+
 	Ops     int    // client operations that ended
 	Steps   uint64 // inputs given to replicas
 	Millis  int64  // simulated
@@ -104,12 +107,12 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 			return nil, err
 		}
 	}
-	m.watch = invariant.New(s.Replicas, s.Partitions, s.Clients)
-	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, s.Partitions)}
+	m.watch = invariant.New(s.Replicas, s.Partitions+s.Recreate, s.Clients)
+	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, s.Partitions+s.Recreate)}
 	m.script = &script{
 		work: workload.New(workload.Options{
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
-			Unknown: max(2, s.Ops/40), MaxThink: maxThink, Accepted: acceptedShare[s.PurgeAck],
+			Unknown: max(2, s.Ops/40), MaxThink: maxThink, Accepted: acceptedShare[s.PurgeAck], Recreate: s.Recreate,
 		}, sim.Split(s.Seed, "workload")),
 		check: m.watch, patience: make([]int64, s.Clients),
 	}
@@ -120,7 +123,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	// Small files and frequent checkpoints in some runs, large and rare in others.
 	shape := sim.Split(s.Seed, "shape")
 	m.cluster, err = sim.New(sim.Options{
-		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Clients: s.Clients, Design: design,
+		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Recreations: s.Recreate, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
 		Sessions: sessionTable, Variants: replica.Variants{TaggedBookmarks: s.TaggedBookmarks}, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}, m.script)
@@ -137,6 +140,7 @@ func (m *simulation) result(s *Settings) *Result {
 		Settings: *s, Plan: m.plan, History: m.script.rec.Events(), Trace: m.trace.events,
 		Violations: m.watch.Violations(), Ops: m.script.ended, Steps: m.cluster.Steps,
 		Millis: m.cluster.Now() / sim.Millisecond, Effects: m.cluster.Effects, Faults: map[faults.Kind]int{},
+		Partitions: m.cluster.Created(),
 	}
 	for _, k := range faults.Kinds {
 		if n := m.inject.Effects(k); n > 0 {
@@ -185,7 +189,7 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err
 	}
-	for p := 0; p < s.Partitions; p++ {
+	for _, p := range c.Live() {
 		var members []sim.Member
 		for id := 1; id <= s.Replicas; id++ {
 			members = append(members, c.Member(id, p))

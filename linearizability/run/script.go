@@ -42,6 +42,13 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 		return sim.Order{}, false
 	}
 	s.patience[client] = c.Patience
+	if c.Recreate {
+		o := sim.Order{Request: c.Request, Renew: sim.Recreate}
+		if c.InTwo {
+			o.Renew = sim.DeleteAndMake
+		}
+		return o, true
+	}
 	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience, Accepted: c.Accepted, Topic: c.Topic}, true
 }
 
@@ -77,6 +84,11 @@ func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) 
 		learned = &op.Reply{Code: op.Transient} // nothing to learn before it takes effect
 	}
 	s.work.Learn(c.Request, learned, o != sim.Unknown, s.patience[c.Client])
+}
+
+// Moved implements sim.Mover.
+func (s *script) Moved(from, to op.Partition, incarnation op.Incarnation) {
+	s.work.Moved(from, to, incarnation)
 }
 
 // reveal completes the history with the intents that clients gave up waiting for.

@@ -32,16 +32,17 @@ import (
 // the default that the comment gives; Complete fills it in.
 type Settings struct {
 	Seed       uint64 `json:"seed"`
-	Replicas   int    `json:"replicas"`       // 1, 3 or 5; 3
-	Partitions int    `json:"partitions"`     // 1
-	Design     string `json:"design"`         // ordered, or advance
-	Messages   string `json:"messages"`       // persisted
-	Bookmarks  string `json:"bookmarks"`      // persisted
-	Positions  string `json:"positions"`      // tagged, or bare
-	Clients    int    `json:"clients"`        // 4
-	Ops        int    `json:"ops"`            // 300, of all clients together
-	PurgeAck   string `json:"purgeAck"`       // applied, accepted, or mixed: some this and some that
-	Hold       bool   `json:"hold,omitempty"` // of admission while a purge is outstanding
+	Replicas   int    `json:"replicas"`           // 1, 3 or 5; 3
+	Partitions int    `json:"partitions"`         // 1
+	Design     string `json:"design"`             // ordered, or advance
+	Messages   string `json:"messages"`           // persisted
+	Bookmarks  string `json:"bookmarks"`          // persisted
+	Positions  string `json:"positions"`          // tagged, or bare
+	Clients    int    `json:"clients"`            // 4
+	Ops        int    `json:"ops"`                // 300, of all clients together
+	PurgeAck   string `json:"purgeAck"`           // applied, accepted, or mixed: some this and some that
+	Hold       bool   `json:"hold,omitempty"`     // of admission while a purge is outstanding
+	Recreate   int    `json:"recreate,omitempty"` // how many times a partition is created again; 0
 	// Faults is a class, or the path of a plan; none.
 	Faults string `json:"faults"`
 	Defect string `json:"defect,omitempty"`
@@ -96,6 +97,9 @@ func (s *Settings) Complete() error {
 		if n.v < 1 || n.v > n.limit {
 			return fmt.Errorf("%s %d: want 1 to %d", n.name, n.v, n.limit)
 		}
+	}
+	if s.Recreate < 0 || s.Recreate > 64 {
+		return fmt.Errorf("recreate %d: want 0 to 64", s.Recreate)
 	}
 	for _, w := range []struct {
 		name, v string
@@ -188,6 +192,7 @@ func (s *Settings) Flags() []string {
 	word("faults", s.Faults, string(faults.None))
 	word("defect", s.Defect, "")
 	word("purge-ack", s.PurgeAck, "applied")
+	num("recreate", s.Recreate, 0)
 	if s.Hold {
 		out = append(out, "--hold")
 	}

@@ -30,7 +30,7 @@ func learnPurge(w *Workload, p *partition, reply *op.Reply) {
 func (w *Workload) Quiet() []*op.Request {
 	var out []*op.Request
 	for i := range w.partitions {
-		id := op.Partition(i)
+		id := w.partitions[i].id
 		out = append(out,
 			&op.Request{Kind: op.ListOffsets, Partition: id, Which: op.EarliestOffset},
 			&op.Request{Kind: op.ListOffsets, Partition: id, Which: op.LatestOffset},

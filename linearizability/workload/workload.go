@@ -43,6 +43,9 @@ type Options struct {
 	// Accepted is how many of 100 purges end when their intent is committed, and
 	// not only when they are applied; one in four of those purges every partition.
 	Accepted int
+	// Recreate is how many times a partition is created again. The new one is
+	// asked for the positions of its namesake too.
+	Recreate int
 }
 
 // Workload is the state of one run.
@@ -53,6 +56,7 @@ type Workload struct {
 	mix        []family // families with the weights of this run
 	calm, race int      // sums of the weights
 	issued     int
+	renewals   int
 	unknown    int // outcomes that may become unknown: patience given out and not come back
 	payloads   int
 	// unconditional: purges expect no position.
@@ -96,6 +100,9 @@ type Choice struct {
 	// Accepted: a purge ends when its intent is committed. Topic: it is one of
 	// every partition, and ends so.
 	Accepted, Topic bool
+	// Recreate: instead of the request, create its partition again; InTwo: delete
+	// it first.
+	Recreate, InTwo bool
 }
 
 // WithoutConditions makes purges expect no position, for a system that cannot.
@@ -153,10 +160,14 @@ func (w *Workload) Next(client int) (Choice, bool) {
 	w.issued++
 	if n := w.reread[client]; n > 0 {
 		w.reread[client] = n - 1
-		return Choice{Request: &op.Request{Kind: op.Poll, Partition: op.Partition(n - 1), Strategy: op.First, Max: 100}, Patience: w.patience(false)}, true
+		return Choice{Request: &op.Request{Kind: op.Poll, Partition: w.partitions[n-1].id, Strategy: op.First, Max: 100}, Patience: w.patience(false)}, true
 	}
 	p := &w.partitions[w.rand.IntN(len(w.partitions))]
 	var c Choice
+	if w.renewals < w.o.Recreate && w.rand.IntN(max(1, w.o.Ops/(2*w.o.Recreate))) == 0 {
+		w.renewals++
+		return Choice{Request: &op.Request{Partition: p.id}, Recreate: true, InTwo: w.rand.IntN(2) == 0}, true
+	}
 	if p.race > 0 {
 		p.race--
 		c.Request = w.pick(p, w.race, func(f *family) int { return f.race })
@@ -222,7 +233,10 @@ func (w *Workload) Learn(r *op.Request, reply *op.Reply, known bool, patience in
 	if !known || r.Kind == op.Register {
 		return
 	}
-	p := &w.partitions[r.Partition]
+	p := w.partition(r.Partition)
+	if p == nil {
+		return // it was created again, under another number
+	}
 	switch r.Kind {
 	case op.Append:
 		learnAppend(p, r, reply)
@@ -242,6 +256,29 @@ func (w *Workload) Learn(r *op.Request, reply *op.Reply, known bool, patience in
 	if hasBounds(reply.Code) {
 		p.see(reply.Position, reply.Start, reply.End)
 	}
+}
+
+func (w *Workload) partition(id op.Partition) *partition {
+	for i := range w.partitions {
+		if p := &w.partitions[i]; p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// Moved tells that a partition was created again: it has another number now, and
+// nothing of its namesake but the positions that clients remember.
+func (w *Workload) Moved(from, to op.Partition, incarnation op.Incarnation) {
+	p := w.partition(from)
+	if p == nil {
+		return // known already
+	}
+	last := p.era
+	last.Offset = max(0, p.end-1)
+	w.keep(p, last)
+	p.id, p.era, p.start, p.end = to, op.Position{Incarnation: incarnation}, 0, 0
+	p.race = 4 * w.o.Clients
 }
 
 func hasBounds(c op.Code) bool {

@@ -1,0 +1,289 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"purgelab/impl/meta"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// Which replicas a machine runs follows from what its replica of the metadata
+// plane knows. A partition in one incarnation is a shard here; shards have the
+// plane's serial numbers, and clients and histories know each as a partition of
+// its own. The partitions of the beginning are the shards of the same numbers.
+//
+// A new incarnation lives in a directory of its own, p<partition>-i<incarnation>
+// (p<partition> the first), so that no file of its namesake can be taken for one
+// of its own. What a machine does when a partition goes or is created again:
+//
+//	write the tombstone <directory>.deleted and sync it: never opened again
+//	stop the replica and remove its files, which may fail, or be undone
+//	make the directory of the new incarnation and sync it: only then promises
+//	open it
+//
+// After a boot the plane's replica may lag behind what it knew before, so a
+// machine may run for a while what the plane has deleted, if the tombstone was
+// not written yet; never what it has a tombstone of.
+
+// shard is a partition in one incarnation; zero: not created yet, as far as
+// anybody knows.
+type shard struct {
+	partition   op.Partition
+	incarnation op.Incarnation
+}
+
+func (s shard) dir() string {
+	if s.incarnation == 1 {
+		return dirOf(int(s.partition))
+	}
+	return fmt.Sprintf("%s-i%d", dirOf(int(s.partition)), s.incarnation)
+}
+
+const tombstone = ".deleted"
+
+func (c *Cluster) initShards() {
+	c.shards = make([]shard, c.o.Partitions+c.o.Recreations)
+	for p := 0; p < c.o.Partitions; p++ {
+		c.shards[p] = shard{op.Partition(p), 1}
+	}
+}
+
+// shardOf notes which shard a partition of the plane is now; false if there are
+// more than this run has room for.
+func (c *Cluster) shardOf(p *meta.Partition) (int, bool) {
+	h := int(p.Serial)
+	if h >= len(c.shards) {
+		return 0, false
+	}
+	c.shards[h] = shard{p.ID, p.Incarnation}
+	return h, true
+}
+
+// Live lists the shards that exist, by partition; nil while the plane has no
+// leader.
+func (c *Cluster) Live() []int {
+	leader := c.MetaLeader()
+	if leader == 0 {
+		return nil
+	}
+	var out []int
+	c.machines[leader].meta.member.State().Each(func(p *meta.Partition) {
+		if h, ok := c.shardOf(p); ok && !p.Deleted {
+			out = append(out, h)
+		}
+	})
+	return out
+}
+
+// Created is how many shards were created so far; their numbers are dense.
+func (c *Cluster) Created() int {
+	n := 0
+	for h, s := range c.shards {
+		if s.incarnation > 0 {
+			n = h + 1
+		}
+	}
+	return n
+}
+
+// findTombs reads from the disk of a machine which incarnations are gone, and
+// goes on removing what is left of them.
+func (c *Cluster) findTombs(m *machine) error {
+	m.current = make([]int, c.o.Partitions)
+	m.tombs = make([]op.Incarnation, c.o.Partitions)
+	for p := range m.current {
+		m.current[p] = nobody
+	}
+	names, err := m.fs().List(".")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dir, ok := strings.CutSuffix(name, tombstone)
+		if !ok {
+			continue
+		}
+		for h, s := range c.shards {
+			if s.incarnation == 0 || s.dir() != dir {
+				continue
+			}
+			m.tombs[s.partition] = max(m.tombs[s.partition], s.incarnation)
+			m.members[h].exists = false
+			if err := removeAll(m.fs(), dir); errors.Is(err, vfs.ErrCrashed) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const nobody = -1
+
+// place makes a machine run what its replica of the plane says.
+func (c *Cluster) place(m *machine) {
+	if m.meta.member == nil {
+		return
+	}
+	var all []meta.Partition
+	m.meta.member.State().Each(func(p *meta.Partition) { all = append(all, *p) })
+	for i := range all {
+		p := &all[i]
+		h, ok := c.shardOf(p)
+		if !ok {
+			continue
+		}
+		gone := p.Incarnation - 1
+		if p.Deleted {
+			gone = p.Incarnation
+		}
+		for m.tombs[p.ID] < gone {
+			if err := c.retire(m, shard{p.ID, m.tombs[p.ID] + 1}); err != nil {
+				c.stopped(m, metaSlotNumber, err)
+				return
+			}
+		}
+		if p.Deleted || m.tombs[p.ID] >= p.Incarnation || m.current[p.ID] == h {
+			continue
+		}
+		m.current[p.ID] = h
+		if c.openShard(m, h); !m.up {
+			return
+		}
+	}
+}
+
+// retire stops the replica of a shard for good and removes its files. An error
+// means that the tombstone is not durable.
+func (c *Cluster) retire(m *machine, s shard) error {
+	fs := m.fs()
+	f, err := fs.Create("sim.retire.create", s.dir()+tombstone)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := fs.SyncDir("sim.retire.dirsync", "."); err != nil {
+		return err
+	}
+	m.tombs[s.partition] = s.incarnation
+	if h := m.current[s.partition]; h != nobody && c.shards[h] == s {
+		c.Effects.Retired++
+		m.members[h].member, m.members[h].exists = nil, false
+		m.current[s.partition] = nobody
+	}
+	if err := removeAll(fs, s.dir()); errors.Is(err, vfs.ErrCrashed) {
+		return err
+	}
+	return nil
+}
+
+// removeAll removes a directory with everything in it, if it is there.
+func removeAll(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if errors.Is(err, vfs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := dir + "/" + name
+		if sub, ok := strings.CutSuffix(path, "/"); ok {
+			err = removeAll(fs, sub)
+		} else {
+			err = fs.Remove("sim.retire.remove", path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fs.Remove("sim.retire.remove", dir)
+}
+
+// openShard opens a machine's replica of a shard, whose directory it makes if
+// that is not there yet.
+func (c *Cluster) openShard(m *machine, h int) {
+	s, at := &m.members[h], c.shards[h]
+	fs := m.fs()
+	if _, err := fs.List(at.dir()); errors.Is(err, vfs.ErrNotExist) {
+		err = fs.Mkdir("sim.mkdir", at.dir())
+		if err == nil {
+			err = fs.SyncDir("sim.mkdir.dirsync", ".")
+		}
+		if err != nil {
+			m.current[at.partition] = nobody
+			c.stopped(m, metaSlotNumber, err)
+			return
+		}
+	}
+	s.boots++
+	s.told, s.exists = 0, true
+	member, err := c.open(replica.Config{
+		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants,
+		FS: fs, Dir: at.dir(),
+		HeartbeatTicks: 5, ElectionTicks: 30,
+		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
+		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,
+		Rand:    Split(c.o.Seed, fmt.Sprintf("replica-%d-%d-%d", m.id, h, s.boots)),
+		Sink:    &c.trace.of[m.id][h],
+		Defects: c.o.Defects,
+		Plane:   true, Hold: c.o.Hold,
+	})
+	if err != nil {
+		c.stopped(m, h, err)
+		return
+	}
+	s.member = member
+	if !s.working {
+		s.working = true
+		c.schedule(c.diskRand.Int64N(c.o.Disk.Work), event{kind: evWork, who: uint16(m.id), partition: uint16(h), epoch: m.epoch})
+	}
+	if c.o.Watch != nil {
+		c.o.Watch.Booted(c.now/Millisecond, m.id, op.Partition(h), member)
+	}
+}
+
+// everybody lists the machines: each has a replica of everything.
+func (c *Cluster) everybody() []int {
+	out := make([]int, c.o.Replicas)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}
+
+// crashed tells the trace that the replicas of a machine went down.
+func (c *Cluster) crashed(m *machine, action observe.Action) {
+	for h := range m.members {
+		s := &m.members[h]
+		s.member, s.working = nil, false
+		if s.exists {
+			c.trace.of[m.id][h].Observe(observe.Event{Action: action})
+		}
+	}
+}
+
+// serves gives a request to the replica that a machine runs of its partition, in
+// whatever incarnation. Where there is none the partition is unknown, or will be.
+func (c *Cluster) serves(m *machine, q requestParcel) {
+	asked := c.shards[q.req.Partition]
+	if h := m.current[asked.partition]; h != nobody {
+		c.inRequest = replica.Request{Token: q.token, Incarnation: asked.incarnation, Op: q.req}
+		c.step(m.id, h, replica.Input{Request: &c.inRequest})
+		return
+	}
+	code := op.NotReady
+	if m.tombs[asked.partition] >= asked.incarnation {
+		code = op.UnknownPartition
+	}
+	if d, _ := c.net.route(m.id, 0, false, &c.Effects); d != lostInTransit {
+		id := uint16(q.token % uint64(c.o.Clients))
+		c.schedule(d, event{kind: evAnswer, who: id, slot: c.answers.put(answerParcel{q.token, op.Reply{Code: code}, 0})})
+	}
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"purgelab/impl/meta"
+	"purgelab/model/op"
+)
+
+// A client that creates a partition again asks the metadata plane and no
+// partition; it is no operation of a history. All clients learn from answers that
+// a partition went: the request names the incarnation that it means.
+
+// renew begins the renewal that a client's order asks for, unless this run has
+// had enough of them.
+func (c *Cluster) renew(cl *client) {
+	if c.renewals == c.o.Recreations {
+		c.next(cl)
+		return
+	}
+	c.renewals++
+	cl.call = &Call{Client: cl.id, Process: cl.process, Request: &op.Request{Partition: cl.order.Request.Partition}}
+	cl.order.Patience = 0
+	cl.began, cl.sent, cl.copies = c.now, 0, 0
+	cl.epoch++
+	c.attempt(cl)
+}
+
+// renewal is the command that comes next.
+func (cl *client) renewal() meta.Kind {
+	switch {
+	case cl.order.Renew == Recreate:
+		return meta.RecreatePartition
+	case cl.deleted:
+		return meta.CreatePartition
+	}
+	return meta.DeletePartition
+}
+
+// renewed goes on when a command of a renewal is committed. Another client may
+// have been faster; then there is nothing to do.
+func (c *Cluster) renewed(cl *client, r meta.Result) {
+	if r.Code == op.OK && cl.order.Renew == DeleteAndMake && !cl.deleted {
+		cl.deleted = true
+		cl.sent, cl.copies = 0, 0
+		c.attempt(cl)
+		return
+	}
+	cl.deleted = false
+	if r.Code == op.OK {
+		c.Effects.Recreated++
+		c.shards[r.Serial] = shard{r.Partition, r.Incarnation}
+		c.moved(cl.call.Request.Partition, r.Incarnation)
+	}
+	c.next(cl)
+}
+
+// moved tells the script that a shard has a successor, of that incarnation; 0 is
+// none.
+func (c *Cluster) moved(from op.Partition, incarnation op.Incarnation) {
+	s, ok := c.script.(Mover)
+	if !ok || incarnation == 0 {
+		return
+	}
+	for h, at := range c.shards {
+		if at == (shard{c.shards[from].partition, incarnation}) {
+			s.Moved(from, op.Partition(h), incarnation)
+		}
+	}
+}
+
+// movedAway tells an answer that says that the partition is not what the client
+// believes: it is another incarnation, or is not there at all. (A stale position
+// in a request to the right incarnation is another matter.)
+func (c *Cluster) movedAway(p op.Partition, reply *op.Reply) bool {
+	return reply.Code == op.UnknownPartition ||
+		reply.Code == op.StaleIncarnation && reply.Position.Incarnation != c.shards[p].incarnation
+}
+
+// abandon ends a call on a partition that is gone. It had no effect, unless
+// another copy of it reached the partition before.
+func (c *Cluster) abandon(cl *client, call *Call, reply *op.Reply) {
+	c.Effects.Stale++
+	o := NoEffect
+	if call.Request.Mutates() && call.Request.Kind != op.Register && (cl.sent > 1 || cl.copies > 0 || call.Request.Intent != 0) {
+		o = Unknown
+	}
+	if reply.Code == op.StaleIncarnation {
+		c.moved(call.Request.Partition, reply.Position.Incarnation)
+	}
+	c.finish(cl, call, o, op.Reply{})
+}
+
+// known lists the latest shard of every partition, as far as anybody knows.
+func (c *Cluster) known() []int {
+	latest := make([]int, c.o.Partitions)
+	for h, s := range c.shards {
+		if s.incarnation > 0 {
+			latest[s.partition] = h
+		}
+	}
+	return latest
+}
