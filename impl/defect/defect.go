@@ -58,6 +58,9 @@ const (
 	DeletionNotReplayed
 	// RepeatExecuted: a repeat of a session's last request is executed again.
 	RepeatExecuted
+	// ReadMoved: a poll below the start is read from the start instead of being
+	// refused.
+	ReadMoved
 )
 
 var names = map[string]Set{
@@ -79,6 +82,7 @@ var names = map[string]Set{
 	"start-not-replayed":          StartNotReplayed,
 	"deletion-not-replayed":       DeletionNotReplayed,
 	"repeat-executed":             RepeatExecuted,
+	"read-moved":                  ReadMoved,
 }
 
 // Names lists the defects, sorted.

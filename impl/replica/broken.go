@@ -25,3 +25,9 @@ func (r *Replica) breakRule(c *command, reply *op.Reply, eff *engine.Effect) {
 func (r *Replica) executesAgain(s *session, req *op.Request) bool {
 	return r.cfg.Defects.Has(defect.RepeatExecuted) && s != nil && req.Sequence == s.Sequence
 }
+
+// movesBelowStart: a defect reads from the start what asks for less.
+func (r *Replica) movesBelowStart(req *op.Request, refusal *op.Reply) bool {
+	return r.cfg.Defects.Has(defect.ReadMoved) && req.Strategy == op.AtOffset &&
+		refusal.Code == op.OffsetOutOfRange && req.At.Offset < refusal.Start
+}

@@ -180,6 +180,9 @@ func (r *Replica) advanceRead(rd *read) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		if refusal != nil && r.movesBelowStart(rd.req, refusal) {
+			from, count, refusal = f.Start, uint32(min(op.Offset(rd.req.Max), f.End-f.Start)), nil
+		}
 		if refusal != nil {
 			r.served(rd, *refusal)
 			return true, nil
