@@ -130,6 +130,14 @@ func (l *Log) Reclaim(keep uint32) (bool, error) {
 	return false, nil
 }
 
+// Overwrite changes a bookmark in the table alone, as if the op that set it had
+// set another one. It exists for a defect.
+func (l *Log) Overwrite(k op.Key, p op.Position) {
+	if i, ok := l.find(k); ok {
+		l.table[i].Position = p
+	}
+}
+
 // Adopt puts the bookmarks of an older generation's log, those of ops above its
 // checkpoint included, into the table as if they were of generation g. It exists
 // for the defect that forgets to ask.

@@ -143,10 +143,11 @@ type Facts struct {
 	Settled   op.Generation
 }
 
-// Era is a generation with its bounds.
+// Era is a generation with its bounds and the boundary that it began with.
 type Era struct {
 	Generation op.Generation
 	Start, End op.Offset
+	Boundary   op.Number
 }
 
 // EffectKind says what an op does to the state.

@@ -45,6 +45,7 @@ func (r *Replica) applySome() error {
 			return err
 		}
 		if err := r.apply(e); errors.Is(err, errHeld) {
+			r.blocked = true
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("apply op %d: %w", e.Op, err)

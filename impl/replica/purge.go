@@ -73,7 +73,7 @@ func (r *Replica) purgeStep() error {
 	case err != nil:
 		return err
 	case done && r.cfg.Design == ResetRecord:
-		r.purge, r.reclaim = nil, true
+		r.purge, r.reclaim, r.blocked = nil, true, false
 	case done:
 		r.applied, r.purge, r.since, r.reclaim = p.op, nil, 0, true
 	}

@@ -162,14 +162,18 @@ type Replica struct {
 	leading  bool
 	serving  bool
 
-	reads      reads
-	intents    []Intent // unsettled, ascending
-	purges     []purgeWaiter
-	held       []Request // not proposed, until the outstanding purge is over
-	proposed   uint64    // proposal number of the outstanding purge, 0 none
-	purge      *purgeInFlight
-	old        []engine.BookmarkEntry // before the floor; design reset-record
-	cleanTurn  bool                   // ops and cleanup take turns
+	reads    reads
+	intents  []Intent // unsettled, ascending
+	purges   []purgeWaiter
+	held     []Request // not proposed, until the outstanding purge is over
+	proposed uint64    // proposal number of the outstanding purge, 0 none
+	purge    *purgeInFlight
+	old      []engine.BookmarkEntry // before the floor; design reset-record
+	// During a cleanup: ops and its steps take turns; ticks until a step that
+	// failed is taken again; the next op is a change of a bookmark and waits.
+	cleanTurn  bool
+	cleanLater int
+	blocked    bool
 	checkpoint engine.Task
 	since      int // ops materialized since the last checkpoint began
 	reclaim    bool

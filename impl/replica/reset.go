@@ -47,6 +47,20 @@ func (r *Replica) cleaning() bool {
 	return r.cfg.Design == ResetRecord && r.purge != nil && r.eng.Facts().Pending != nil
 }
 
+// cleanOrApply takes a step of the cleanup or materializes what may be, by turns.
+// A step that failed waits on its own: what goes on goes on.
+func (r *Replica) cleanOrApply() error {
+	r.cleanTurn = !r.cleanTurn
+	if ops := r.applied < r.committed && !r.blocked; ops && (r.cleanTurn || r.cleanLater > 0) {
+		return r.again(&r.pause, r.applySome())
+	}
+	if r.cleanLater > 0 {
+		return nil
+	}
+	r.out.Synced = true
+	return r.again(&r.cleanLater, r.purgeStep())
+}
+
 // errHeld: the op is a change of a bookmark and a cleanup is pending.
 var errHeld = errors.New("held until the cleanup is over")
 

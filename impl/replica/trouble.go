@@ -77,7 +77,7 @@ const stuckTimeouts = 4
 
 // watchProgress counts down the pauses and watches Applied.
 func (r *Replica) watchProgress() {
-	r.pause, r.later = max(0, r.pause-1), max(0, r.later-1)
+	r.pause, r.later, r.cleanLater = max(0, r.pause-1), max(0, r.later-1), max(0, r.cleanLater-1)
 	if r.applied == r.committed || r.applied != r.stoodAt {
 		r.still, r.stoodAt = 0, r.applied
 	} else {

@@ -26,7 +26,7 @@ func (r *Replica) View() View {
 	st := r.node.Status()
 	return View{
 		ID: r.cfg.ID, Role: st.Role, Term: st.Term, Committed: st.Commit, Last: r.jr.Last(),
-		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0,
+		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
 }
 

@@ -42,7 +42,9 @@ func (r *Replica) hasWork() bool {
 
 func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() }
 
-func (r *Replica) canApply() bool { return r.pause == 0 && (r.purge != nil || r.applied < r.committed) }
+func (r *Replica) canApply() bool {
+	return r.pause == 0 && (r.purge != nil && r.cleanLater == 0 || r.applied < r.committed && !r.blocked)
+}
 
 func (r *Replica) canTidy() bool {
 	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.since >= r.cfg.CheckpointOps)
@@ -109,8 +111,8 @@ func (r *Replica) localStep() error {
 		return nil
 
 	case r.purge != nil && r.canApply():
-		if r.cleanTurn = !r.cleanTurn; r.cleanTurn && r.cleaning() && r.applied < r.committed {
-			return r.again(&r.pause, r.applySome())
+		if r.cleaning() {
+			return r.cleanOrApply()
 		}
 		if r.purge.deferred && r.purge.task == nil && r.applied < r.committed {
 			return r.again(&r.pause, r.applySome())

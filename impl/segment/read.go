@@ -72,6 +72,20 @@ func (l *Log) FirstAt(ts op.Timestamp, start, limit op.Offset) (op.Offset, op.Ti
 	return 0, 0, false, nil
 }
 
+// BatchAt returns the bounds of the stored batch that holds an offset; false if
+// there is none.
+func (l *Log) BatchAt(o op.Offset) (base, end op.Offset, ok bool) {
+	i := l.search(o)
+	if i < 0 || o >= l.files[i].end {
+		return 0, 0, false
+	}
+	err := l.scan(l.files[i], l.files[i].before(o), func(b *batch) bool {
+		base, end, ok = b.base, b.end(), b.end() > o
+		return !ok
+	})
+	return base, end, ok && err == nil
+}
+
 // before is the byte where a scan for an offset begins; the file holds it.
 func (f *file) before(o op.Offset) int64 {
 	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].offset > o })

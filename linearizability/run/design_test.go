@@ -60,6 +60,23 @@ func TestAdvanceReachesItsCases(t *testing.T) {
 	}
 }
 
+// TestDeletionDefects: what real engines got wrong about a deletion of records.
+func TestDeletionDefects(t *testing.T) {
+	for name, property := range map[string]string{
+		"whole-batch-deleted":    "NoFreshLoss",
+		"earliest-from-records":  "StartMonotone",
+		"delete-moves-bookmarks": "HistoryAgreement",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Settings{Design: "advance", Defect: name}
+			sum, err := (&Sweep{Settings: s, From: 1, To: 50, StopAtRed: true}).Run(context.Background())
+			require.NoError(t, err)
+			require.NotEmpty(t, sum.Reds, "not caught in %d runs", sum.Runs)
+			require.Equal(t, property, sum.Reds[0].Property, sum.Reds[0].Reason)
+		})
+	}
+}
+
 // TestSeedsResetRecord: alone, a replica that purges by a reset record keeps every
 // promise.
 func TestSeedsResetRecord(t *testing.T) {

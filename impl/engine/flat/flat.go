@@ -194,11 +194,13 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 		panic(fmt.Sprintf("flat: apply op %d after op %d", n, f.Applied))
 	}
 	if n <= f.Boundary {
-		switch eff.Kind {
-		case engine.Append:
-			f.Previous.End += op.Offset(len(eff.Payloads))
+		switch {
+		case eff.Kind == engine.Append:
 			f.LastTimestamp = eff.Timestamp
-		case engine.Advance:
+			if n > f.Previous.Boundary { // else of an era before that one
+				f.Previous.End += op.Offset(len(eff.Payloads))
+			}
+		case eff.Kind == engine.Advance && n > f.Previous.Boundary:
 			f.Previous.Start = eff.Start
 		}
 		f.Applied, f.Front = n, max(f.Front, n)

@@ -24,7 +24,8 @@ import (
 //	+48  its end    i64
 //	+56  resetting  u32   generation whose reset was begun; 0: none
 //	+60  zero       u32
-//	+64  extra            the caller's
+//	+64  floor      u64   of the generation before
+//	+72  extra            the caller's
 //
 // purge.reset:
 //
@@ -51,7 +52,7 @@ type reset struct {
 }
 
 const (
-	checkpointBytes = 64
+	checkpointBytes = 72
 	resetBytes      = 16
 	genBytes        = 4
 )
@@ -84,6 +85,7 @@ func (c *checkpoint) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.End))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.resetting))
 	b = binary.LittleEndian.AppendUint32(b, 0)
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.Boundary))
 	return append(b, c.extra...)
 }
 
@@ -100,6 +102,7 @@ func readCheckpoint(o *Options) (checkpoint, error) {
 		previous: engine.Era{
 			Generation: op.Generation(binary.LittleEndian.Uint32(b[36:])),
 			Start:      op.Offset(binary.LittleEndian.Uint64(b[40:])), End: op.Offset(binary.LittleEndian.Uint64(b[48:])),
+			Boundary: op.Number(binary.LittleEndian.Uint64(b[64:])),
 		},
 		resetting: op.Generation(binary.LittleEndian.Uint32(b[56:])),
 		extra:     b[checkpointBytes:],

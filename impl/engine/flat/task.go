@@ -114,7 +114,7 @@ func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	t := &wipe{e: e, reset: reset{g, n}}
 	t.cp = checkpoint{
 		applied: f.Applied, timestamp: f.LastTimestamp, resetting: g, extra: extra,
-		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End},
+		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End, Boundary: f.Boundary},
 	}
 	if f.Resetting > 0 {
 		// The reset was begun before a crash: what it destroyed is the era before.

@@ -37,6 +37,7 @@ import (
 
 	"purgelab/impl/bookmark"
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/purge"
 	"purgelab/impl/segment"
@@ -58,7 +59,12 @@ type Engine struct {
 }
 
 // Facts as of Applied.
-func (e *Engine) Facts() engine.Facts { return e.facts }
+func (e *Engine) Facts() engine.Facts {
+	if e.o.Defects.Has(defect.EarliestFromRecords) {
+		return earliestStored(e)
+	}
+	return e.facts
+}
 
 // Extra is what the caller gave to the checkpoint that Open found, or to the
 // last durable one since.
@@ -136,6 +142,12 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 			panic(fmt.Sprintf("engine: advance to %d outside of %d to %d", eff.Start, f.Start, f.End))
 		}
 		f.Start = eff.Start
+		if e.o.Defects.Has(defect.WholeBatchDeleted) {
+			deleteWholeBatch(e)
+		}
+		if e.o.Defects.Has(defect.DeleteMovesBookmarks) {
+			return moveBookmarks(e, n)
+		}
 	case engine.Settle:
 		f.Settled = max(f.Settled, eff.Settled)
 	}
