@@ -99,3 +99,7 @@ func (c *Cluster) known() []int {
 	}
 	return latest
 }
+
+// Latest is the shard that a partition of the beginning is now, as far as anybody
+// knows.
+func (c *Cluster) Latest(p int) int { return c.known()[p] }

@@ -82,7 +82,7 @@ func (in *Injection) replicas(f *Fault) []int {
 	out := make([]int, 0, len(f.Replicas))
 	for _, id := range f.Replicas {
 		if id == 0 {
-			id = max(1, in.c.Leader(0))
+			id = max(1, in.c.Leader(in.c.Latest(0)))
 		}
 		out = append(out, id)
 	}
