@@ -61,6 +61,9 @@ const (
 	// ReadMoved: a poll below the start is read from the start instead of being
 	// refused.
 	ReadMoved
+	// IncarnationIgnored: a request to a partition that was deleted is taken by
+	// the one that has its name now.
+	IncarnationIgnored
 )
 
 var names = map[string]Set{
@@ -83,6 +86,7 @@ var names = map[string]Set{
 	"deletion-not-replayed":       DeletionNotReplayed,
 	"repeat-executed":             RepeatExecuted,
 	"read-moved":                  ReadMoved,
+	"incarnation-ignored":         IncarnationIgnored,
 }
 
 // Names lists the defects, sorted.

@@ -148,7 +148,7 @@ func (r *Replica) request(q Request) {
 	case q.Incarnation > r.cfg.Incarnation:
 		// The namesake that it means exists, or will soon; this one will be gone.
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
-	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation:
+	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation && !r.cfg.Defects.Has(defect.IncarnationIgnored):
 		r.answer(q.Token, bounded(r.eng.Facts(), op.StaleIncarnation))
 	case !r.leading:
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
