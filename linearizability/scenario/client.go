@@ -32,6 +32,9 @@ type call struct {
 	sent   int64 // when; 0: not yet
 	asked  op.Number
 	reply  *op.Reply
+	// incarnation that the client believed in when it asked.
+	incarnation op.Incarnation
+	delayed     bool // on its way
 }
 
 // resendMillis is after how long a request is sent again.
@@ -39,7 +42,7 @@ const resendMillis = 400
 
 // ask gives a request to the cluster and waits for the answer.
 func (w *world) ask(c *client, req *op.Request, via int) string {
-	w.begin(c, req, via)
+	w.begin(c, req, via, false)
 	return w.end(c)
 }
 
@@ -49,10 +52,11 @@ func (w *world) numbered(r *op.Request) bool {
 }
 
 // begin sends a request. A client does one thing at a time.
-func (w *world) begin(c *client, req *op.Request, via int) {
+func (w *world) begin(c *client, req *op.Request, via int, delayed bool) {
 	if c.open != nil {
 		w.end(c)
 	}
+	req.Partition = w.shard
 	if w.numbered(req) && req.Session == 0 {
 		if c.session == 0 {
 			w.ask(c, &op.Request{Kind: op.Register}, via)
@@ -64,7 +68,7 @@ func (w *world) begin(c *client, req *op.Request, via int) {
 	if req.Kind == op.Purge && w.design.Intents() && req.Intent == 0 {
 		w.intend(req)
 	}
-	w.send(&call{client: c, req: req, via: via, asked: w.committed})
+	w.send(&call{client: c, req: req, via: via, asked: w.committed, incarnation: w.incarnation(), delayed: delayed})
 }
 
 // intend is the metadata plane: it gives the purge the next generation, and every
@@ -99,11 +103,20 @@ func (w *world) attempt(k *call) {
 	if to == 0 {
 		to = w.leader()
 	}
-	if to == 0 || w.nodes[to].member == nil || k.sent > 0 && (k.req.Kind == op.Register || k.via != 0) {
+	if k.delayed || to == 0 || w.nodes[to].member == nil || k.sent > 0 && (k.req.Kind == op.Register || k.via != 0) {
 		return
 	}
 	k.at, k.sent = to, w.now+1
-	w.step(w.nodes[to], replica.Input{Request: &replica.Request{Token: k.token, Op: k.req}})
+	w.step(w.nodes[to], replica.Input{Request: &replica.Request{Token: k.token, Incarnation: k.incarnation, Op: k.req}})
+}
+
+// arrive lets a delayed request go on.
+func (w *world) arrive(c *client) string {
+	if c.open != nil {
+		c.open.delayed = false
+		w.attempt(c.open)
+	}
+	return ""
 }
 
 // resend asks again where nobody answered, or somebody else leads now.
@@ -146,6 +159,10 @@ func (w *world) end(c *client) string {
 		return "unknown"
 	}
 	c.open = nil
+	if k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
+		w.rec.Fail(c.process, w.now, k.reply.Code.String())
+		return w.words(k.req, k.reply)
+	}
 	if !history.Judged(k.reply.Code) {
 		w.rec.Fail(c.process, w.now, k.reply.Code.String())
 		return k.reply.Code.String()

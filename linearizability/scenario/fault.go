@@ -49,7 +49,7 @@ func (w *world) down(n *node, power bool, keep crashfs.Image) {
 		n.disk.ProcessCrash()
 	}
 	n.member, n.work = nil, false
-	sink{w, n.id}.Observe(observe.Event{Action: action})
+	sink{w, n.id, w.shard}.Observe(observe.Event{Action: action})
 }
 
 // arm crashes a machine at the nth disk call from now on whose label begins so.

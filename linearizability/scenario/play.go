@@ -127,7 +127,7 @@ func (w *world) finish() (stuck string) {
 		}
 		members = append(members, n.member)
 	}
-	w.watch.Rest(w.now, 0, members)
+	w.watch.Rest(w.now, w.shard, members)
 	return ""
 }
 

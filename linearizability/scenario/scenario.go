@@ -47,7 +47,8 @@ type Scenario struct {
 	Listed []string
 	Steps  []Step
 
-	clients []string // in the order in which they appear
+	clients  []string // in the order in which they appear
+	recreate int      // how often the partition is created again
 }
 
 // Step is one line.

@@ -56,7 +56,9 @@ func init() {
 		"purge":           asked(readPurge),
 		"repeat":          asked(readRepeat),
 
-		"begin":   {false, readBegin},
+		"begin":   {false, readBegin(false)},
+		"delay":   {false, readBegin(true)},
+		"arrive":  plain(false, (*world).arrive),
 		"end":     plain(true, (*world).end),
 		"give-up": plain(false, func(w *world, c *client) string { w.giveUp(c); return "" }),
 
@@ -72,6 +74,7 @@ func init() {
 		"look":       onNode(true, fixedNode((*world).look)),
 		"files":      onNode(true, readFiles),
 		"wait":       {false, readWait},
+		"recreate":   {false, readRecreate},
 	}
 }
 
@@ -150,7 +153,13 @@ func readVia(r *reader, s *Scenario, of func(*reader) (func(*world, *client) *op
 }
 
 // readBegin reads a request that is sent and not waited for.
-func readBegin(r *reader, s *Scenario, client int) (func(*world) string, error) {
+func readBegin(delayed bool) func(*reader, *Scenario, int) (func(*world) string, error) {
+	return func(r *reader, s *Scenario, client int) (func(*world) string, error) {
+		return readSent(r, s, client, delayed)
+	}
+}
+
+func readSent(r *reader, s *Scenario, client int, delayed bool) (func(*world) string, error) {
 	w, err := r.next("what to begin")
 	if err != nil {
 		return nil, err
@@ -165,7 +174,7 @@ func readBegin(r *reader, s *Scenario, client int) (func(*world) string, error) 
 	}
 	return func(w *world) string {
 		c := w.clients[client]
-		w.begin(c, req(w, c), via)
+		w.begin(c, req(w, c), via, delayed)
 		return ""
 	}, nil
 }
@@ -398,6 +407,11 @@ func readFault(r *reader) (func(*world, *node) string, error) {
 func readFiles(r *reader) (func(*world, *node) string, error) {
 	p, err := r.next("a pattern of files")
 	return func(w *world, n *node) string { return w.count(n, p.text) }, err
+}
+
+func readRecreate(_ *reader, s *Scenario, _ int) (func(*world) string, error) {
+	s.recreate++
+	return func(w *world) string { w.recreate(); return "" }, nil
 }
 
 // readWait lets so many milliseconds pass.

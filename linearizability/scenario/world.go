@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -23,7 +25,6 @@ const (
 	restTicks      = 15 // in which everybody hears of what was committed
 	patienceTicks  = 600
 	drainLimit     = 2000 // more work than that at one instant has no end
-	dir            = "p0"
 )
 
 // world is a cluster of one partition. Nothing in it is drawn.
@@ -47,6 +48,7 @@ type world struct {
 
 	rec       history.Recorder
 	watch     *invariant.Checker
+	shard     op.Partition // counts how often the partition was created again
 	committed op.Number
 	restless  bool // some work had no end
 }
@@ -64,7 +66,7 @@ type node struct {
 }
 
 func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
-	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1, len(s.clients)+1)}
+	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1+s.recreate, len(s.clients)+1)}
 	w.watch.Design(d)
 	w.nodes = make([]*node, s.Replicas+1)
 	w.cut = make([][]bool, s.Replicas+1)
@@ -78,16 +80,45 @@ func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
 	for id := 1; id <= s.Replicas; id++ {
 		n := &node{id: id, disk: crashfs.New(), faults: faultfs.NewSet()}
 		w.nodes[id] = n
-		fs := n.disk.FS()
-		if err := fs.Mkdir("scenario", dir); err != nil {
-			panic(err) // a new disk in memory
-		}
-		if err := fs.SyncDir("scenario", "."); err != nil {
-			panic(err)
-		}
+		w.mkdir(n)
 		w.boot(n)
 	}
 	return w
+}
+
+// dir is where a replica lives on its disk.
+func (w *world) dir() string {
+	if w.shard == 0 {
+		return "p0"
+	}
+	return fmt.Sprintf("p0-i%d", w.incarnation())
+}
+
+func (w *world) incarnation() op.Incarnation { return op.Incarnation(w.shard) + 1 }
+
+func (w *world) mkdir(n *node) {
+	fs := n.disk.FS()
+	if err := errors.Join(fs.Mkdir("scenario", w.dir()), fs.SyncDir("scenario", ".")); err != nil {
+		panic(err) // nothing breaks a disk in memory but what was armed
+	}
+}
+
+// recreate deletes the partition and creates it again under its name.
+func (w *world) recreate() {
+	w.shard++
+	w.queue, w.intents, w.committed = nil, nil, 0
+	for _, c := range w.clients {
+		c.session = 0
+	}
+	for _, n := range w.nodes[1:] {
+		up := n.member != nil
+		n.member, n.work = nil, false
+		n.disk.Arm(nil)
+		w.mkdir(n)
+		if up {
+			w.boot(n)
+		}
+	}
 }
 
 // timers makes every election timer the longest, so that ticks alone decide who
@@ -106,17 +137,17 @@ func (w *world) boot(n *node) {
 		members[i] = i + 1
 	}
 	r, err := replica.Open(replica.Config{
-		ID: n.id, Members: members, Cluster: 1, Design: w.design, FS: n.faults.Wrap(n.disk.FS()), Dir: dir,
+		ID: n.id, Members: members, Cluster: 1, Incarnation: w.incarnation(), Design: w.design, FS: n.faults.Wrap(n.disk.FS()), Dir: w.dir(),
 		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Sessions: 64,
 		CheckpointOps: w.s.Checkpoint, SegmentBytes: w.s.Segment, JournalBytes: w.s.Journal,
-		Rand: rand.New(&timers{boot: w.boots}), Sink: sink{w, n.id}, Defects: w.defects,
+		Rand: rand.New(&timers{boot: w.boots}), Sink: sink{w, n.id, w.shard}, Defects: w.defects,
 	})
 	if err != nil {
 		w.stopped(n, err)
 		return
 	}
 	n.member, n.work, n.ended = r, true, nil
-	w.watch.Booted(w.now, n.id, 0, r)
+	w.watch.Booted(w.now, n.id, w.shard, r)
 	if len(w.intents) > 0 {
 		w.step(n, replica.Input{Intents: w.intents})
 	}
@@ -124,12 +155,13 @@ func (w *world) boot(n *node) {
 
 // sink is what a replica tells to those who watch.
 type sink struct {
-	w  *world
-	id int
+	w     *world
+	id    int
+	shard op.Partition
 }
 
 func (s sink) Observe(e observe.Event) {
-	e.Time, e.Replica = s.w.now, s.id
+	e.Time, e.Replica, e.Partition = s.w.now, s.id, s.shard
 	if e.Action == "Commit" {
 		s.w.committed = max(s.w.committed, e.Op)
 	}
@@ -149,18 +181,18 @@ func (w *world) step(n *node, in replica.Input) {
 	}
 	for _, m := range out.Messages {
 		if m.Raft.GetType() == raftpb.MsgAppResp && !m.Raft.GetReject() {
-			w.watch.Acknowledged(n.id, 0, op.Number(m.Raft.GetIndex()))
+			w.watch.Acknowledged(n.id, w.shard, op.Number(m.Raft.GetIndex()))
 		}
 		w.queue = append(w.queue, m)
 	}
 	n.work = out.Work
 	if w.s.Replicas == 1 {
-		w.watch.Acknowledged(1, 0, n.member.View().Committed)
+		w.watch.Acknowledged(1, w.shard, n.member.View().Committed)
 	}
 	for i := range out.Answers {
 		w.answered(n, &out.Answers[i])
 	}
-	w.watch.Stepped(w.now, n.id, 0, n.member)
+	w.watch.Stepped(w.now, n.id, w.shard, n.member)
 }
 
 // event does the one thing that comes next: the oldest message arrives, or the
