@@ -131,7 +131,7 @@ func settledApart(ops []Operation, i int) bool {
 
 func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 	r := o.Request
-	if !r.Mutates() || Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
+	if !r.Mutates() || p.sem.Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
 		return // nobody will ever see that it happened
 	}
 	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r), class: classOf(r, read)}

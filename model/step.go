@@ -18,7 +18,7 @@ type Choice struct {
 
 // Step executes one request: docs/contract.md, row by row. It is pure.
 func (sem Semantics) Step(s *State, r *op.Request, c Choice) (*State, op.Reply) {
-	if Malformed(r) {
+	if sem.Malformed(r) {
 		return s, refuse(r, op.BadRequest)
 	}
 	switch {
@@ -43,10 +43,14 @@ func refuse(r *op.Request, code op.Code) op.Reply {
 }
 
 // Malformed tells whether the request is refused for its shape alone.
-func Malformed(r *op.Request) bool {
+func (sem Semantics) Malformed(r *op.Request) bool {
 	switch r.Kind {
-	case op.Register, op.Purge:
+	case op.Register:
 		return false
+	case op.Purge:
+		if sem.Numbering == Restart {
+			return false
+		}
 	case op.Append:
 		if len(r.Payloads) == 0 {
 			return true
