@@ -64,6 +64,8 @@ const (
 	// IncarnationIgnored: a request to a partition that was deleted is taken by
 	// the one that has its name now.
 	IncarnationIgnored
+	// JournalRollNoDirSync: a new file of the journal is synced, its name is not.
+	JournalRollNoDirSync
 )
 
 var names = map[string]Set{
@@ -87,6 +89,7 @@ var names = map[string]Set{
 	"repeat-executed":             RepeatExecuted,
 	"read-moved":                  ReadMoved,
 	"incarnation-ignored":         IncarnationIgnored,
+	"journal-roll-no-dirsync":     JournalRollNoDirSync,
 }
 
 // Names lists the defects, sorted.

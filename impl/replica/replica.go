@@ -207,7 +207,7 @@ func Open(cfg Config) (*Replica, error) {
 	}
 	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: cfg.Incarnation}
 	var err error
-	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
+	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes, Defects: cfg.Defects}); err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
 	if r.eng, r.rep.Engine, err = openEngine(&cfg, engine.Options{
