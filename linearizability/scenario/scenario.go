@@ -4,7 +4,8 @@
 //
 //	scenario.go  what a file holds
 //	parse.go     reads a file; a mistake names line and column
-//	verbs.go     the words of the language
+//	verbs.go     the words of the language, and those about machines
+//	requests.go  the words about requests
 //	world.go     a small cluster in which nothing is drawn: messages arrive in the
 //	             order in which they were sent, disks work at once, time passes
 //	             only while somebody waits
