@@ -33,6 +33,9 @@ type Order struct {
 	Accepted, Topic bool
 	// Renew: instead of the request, create its partition again.
 	Renew Renewal
+	// NoAck: the request is sent once, unnumbered, and its answer is not awaited
+	// (ack=none), so the call ends at once with an unknown outcome.
+	NoAck bool
 }
 
 // Renewal is a way to create a partition again.
@@ -215,6 +218,10 @@ func (c *Cluster) begin(cl *client) {
 		c.renew(cl)
 		return
 	}
+	if cl.order.NoAck {
+		c.fire(cl)
+		return
+	}
 	if c.numbered(r) && cl.sessions[p] == 0 {
 		cl.register = &Call{Client: cl.id, Process: cl.process, Request: &op.Request{Kind: op.Register, Partition: p}}
 		c.invoke(cl, cl.register)
@@ -303,6 +310,24 @@ func (c *Cluster) attempt(cl *client) {
 		c.schedule(second, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
 	}
 	c.startTimer(cl)
+}
+
+// fire sends a request once and forgets it. It is unnumbered, so the network
+// must not duplicate it: it would be executed twice.
+func (c *Cluster) fire(cl *client) {
+	r := cl.order.Request
+	cl.call = &Call{Client: cl.id, Process: cl.process, Request: r, Asked: c.trace.committed[r.Partition]}
+	c.newToken(cl)
+	c.script.Invoked(c.now, cl.call)
+	to := cl.leader[r.Partition]
+	if to == 0 {
+		to = 1 + cl.rand.IntN(c.o.Replicas)
+	}
+	if d, _ := c.net.route(0, to, false, &c.Effects); d != lostInTransit {
+		c.schedule(d, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
+	}
+	c.Effects.Unacknowledged++
+	c.finish(cl, cl.call, Unknown, op.Reply{})
 }
 
 func (c *Cluster) startTimer(cl *client) {
@@ -441,9 +466,11 @@ func (c *Cluster) finish(cl *client, call *Call, o Outcome, reply op.Reply) {
 		c.script.Returned(c.now, s, o, op.Reply{})
 	}
 	if o == Unknown {
-		c.Effects.GaveUp++
 		cl.process = c.processes
 		c.processes++
+	}
+	if o == Unknown && !cl.order.NoAck {
+		c.Effects.GaveUp++
 		for p := range cl.sessions {
 			cl.sessions[p], cl.sequence[p] = 0, 0
 		}

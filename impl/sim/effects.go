@@ -15,15 +15,16 @@ type Effects struct {
 	AtCall         int `json:"atCall"`        // crashes that hit the disk call aimed at
 	InRecovery     int `json:"inRecovery"`    // of those, during a boot
 	Restarts       int `json:"restarts"`
-	DiskFaults     int `json:"diskFaults"`   // calls of a disk that failed
-	DiskRestarts   int `json:"diskRestarts"` // machines restarted over it
-	Rotten         int `json:"rotten"`       // bytes that changed on the medium
-	Stopped        int `json:"stopped"`      // replicas that refused them
-	GaveUp         int `json:"gaveUp"`       // operations whose outcome stayed unknown
-	Repeated       int `json:"repeated"`     // requests that a client sent again
-	Retired        int `json:"retired"`      // replicas of deleted partitions that stopped
-	Recreated      int `json:"recreated"`    // partitions created again
-	Stale          int `json:"stale"`        // requests refused because their partition was gone
+	DiskFaults     int `json:"diskFaults"`     // calls of a disk that failed
+	DiskRestarts   int `json:"diskRestarts"`   // machines restarted over it
+	Rotten         int `json:"rotten"`         // bytes that changed on the medium
+	Stopped        int `json:"stopped"`        // replicas that refused them
+	GaveUp         int `json:"gaveUp"`         // operations whose outcome stayed unknown
+	Unacknowledged int `json:"unacknowledged"` // operations whose answer nobody awaited
+	Repeated       int `json:"repeated"`       // requests that a client sent again
+	Retired        int `json:"retired"`        // replicas of deleted partitions that stopped
+	Recreated      int `json:"recreated"`      // partitions created again
+	Stale          int `json:"stale"`          // requests refused because their partition was gone
 }
 
 // Each calls f with every counter, in a fixed order.
@@ -45,6 +46,7 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("rotten bytes", e.Rotten)
 	f("replicas stopped by them", e.Stopped)
 	f("unknown outcomes", e.GaveUp)
+	f("answers not awaited", e.Unacknowledged)
 	f("requests repeated", e.Repeated)
 	f("replicas of deleted partitions", e.Retired)
 	f("partitions created again", e.Recreated)
@@ -70,6 +72,7 @@ func (e *Effects) Add(o Effects) {
 	e.Rotten += o.Rotten
 	e.Stopped += o.Stopped
 	e.GaveUp += o.GaveUp
+	e.Unacknowledged += o.Unacknowledged
 	e.Repeated += o.Repeated
 	e.Retired += o.Retired
 	e.Recreated += o.Recreated

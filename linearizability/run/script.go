@@ -49,7 +49,7 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 		}
 		return o, true
 	}
-	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience, Accepted: c.Accepted, Topic: c.Topic}, true
+	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience, Accepted: c.Accepted, Topic: c.Topic, NoAck: c.NoAck}, true
 }
 
 // Invoked implements sim.Script.

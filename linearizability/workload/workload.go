@@ -103,6 +103,8 @@ type Choice struct {
 	// Recreate: instead of the request, create its partition again; InTwo: delete
 	// it first.
 	Recreate, InTwo bool
+	// NoAck: the answer is not awaited (ack=none).
+	NoAck bool
 }
 
 // WithoutConditions makes purges expect no position, for a system that cannot.
@@ -181,6 +183,10 @@ func (w *Workload) Next(client int) (Choice, bool) {
 	if c.Request.Kind == op.Purge {
 		p.race, p.settled = 4*w.o.Clients, 0
 	}
+	if w.noAck(c.Request) {
+		c.NoAck = true
+		return c, true
+	}
 	c.Patience = w.patience(c.Request.Mutates())
 	if c.Request.Kind == op.Purge && w.o.Accepted > 0 {
 		w.acknowledge(&c)
@@ -211,6 +217,19 @@ func (w *Workload) patience(mutates bool) int64 {
 	}
 	w.unknown++
 	return 5*ms + w.rand.Int64N(400*ms)
+}
+
+// noAck sends one in 24 appends and bookmark mutations without awaiting its
+// answer, as long as the bound on unknown outcomes allows.
+func (w *Workload) noAck(r *op.Request) bool {
+	switch r.Kind {
+	case op.Append, op.StoreBookmark, op.DeleteBookmark:
+		if w.unknown < w.o.Unknown && w.rand.IntN(24) == 0 {
+			w.unknown++
+			return true
+		}
+	}
+	return false
 }
 
 // acknowledge chooses when a purge ends. One that expects a position and ends
