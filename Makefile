@@ -5,7 +5,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full linearizability sweep crash-points bench clean
+.PHONY: help tools build demo test check spec spec-full linearizability sweep crash-points teeth bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -50,6 +50,9 @@ sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 
 crash-points: ## one machine broken at every disk call, and again in its recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
+
+teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
+	$(BIN) teeth
 
 bench: ## speed and memory of the simulator beside bare consensus; storage layers
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run

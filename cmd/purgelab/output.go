@@ -97,6 +97,14 @@ func (b *bar) set(n int) {
 	}
 }
 
+// of moves the bar to n steps of a total that was not known before.
+func (b *bar) of(n, total int) {
+	if b.b != nil {
+		b.b.ChangeMax(total)
+		_ = b.b.Set(n)
+	}
+}
+
 // done takes the bar off the screen.
 func (b *bar) done() {
 	if b.b != nil {

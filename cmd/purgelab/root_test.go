@@ -55,6 +55,7 @@ func TestContract(t *testing.T) {
 		"purgelab trace generate": run,
 		"purgelab trace validate": nil,
 		"purgelab report":         {"out"},
+		"purgelab teeth":          {"layer", "out"},
 	}
 	each(newRootCmd(), func(cmd *cobra.Command) {
 		flags := map[string]bool{}

@@ -1,0 +1,55 @@
+package teeth
+
+import "purgelab/linearizability/faults"
+
+// refusal is how a replica shows that its disk no longer holds what it must: it
+// refuses to go on, so the cluster does not come to rest.
+const refusal = "NoStuckReplica"
+
+// Sets of layers.
+var (
+	all         = []Layer{Spec, History, Trace, Boot}
+	seen        = []Layer{Spec, Trace, Boot}   // by replicas, hardly ever by clients
+	told        = []Layer{Spec, History, Boot} // by clients too, and not in a trace
+	sessions    = []Layer{Spec, History}       // replicas agree on the mistake
+	journals    = []Layer{Spec, Boot}          // below what a trace tells; nobody is served any more
+	runs        = []Layer{History, Boot}       // there is no model of it
+	onlyHistory = []Layer{History}             // replicas agree on it
+	onlySpec    = []Layer{Spec}                // no switch in the implementation
+	onlyBoot    = []Layer{Boot}                // clients are not served, or see nothing wrong
+)
+
+// Table is every named defect. Names of package defect are switches of the
+// implementation; those of the specification have the same names, and some more.
+var Table = []Tooth{
+	{"ack-before-sync", "ordered", "CommittedPrefixSafe", journals, []string{"AckDurable", refusal}, faults.PowerOff},
+	{"anyone-leads", "ordered", "CommittedPrefixSafe", onlySpec, nil, faults.None},
+	{"apply-past-purge", "ordered", "NoHiddenFresh", all, []string{"BoundaryAgreement"}, faults.PowerOff},
+	{"bookmark-generation-ignored", "ordered", "NoResurrectedBookmark", told, []string{"BookmarkBound", "HistoryAgreement", refusal}, faults.PowerOff},
+	{"bookmark-unbounded", "ordered", "BookmarkBound", runs, nil, faults.Network},
+	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
+	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
+	{"delete-moves-bookmarks", "advance", "NextContract", runs, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
+	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
+	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},
+	{"local-boundary", "ordered", "BoundaryAgreement", all, []string{"NoErrorNoAdvance", "GenerationMonotone"}, faults.PowerOff},
+	{"marker-no-dirsync", "ordered", "GenerationMonotone", seen, []string{refusal}, faults.PowerOff},
+	{"offset-at-proposal", "ordered", "OffsetUnique", runs, []string{"SessionOnce"}, faults.Network},
+	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
+	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope", refusal}, faults.PowerOff},
+	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
+	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", onlySpec, nil, faults.None},
+	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound", refusal}, faults.Network},
+	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},
+	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable", refusal}, faults.PowerOff},
+	{"deletion-not-replayed", "advance", "HistoryAgreement", runs, []string{"NoResurrectedBookmark"}, faults.All},
+	{"end-from-records", "advance", "LatestMonotone", runs, nil, faults.Network},
+	{"read-moved", "advance", "NextContract", onlyHistory, nil, faults.Network},
+	{"start-not-replayed", "advance", "HistoryAgreement", runs, []string{"StartMonotone"}, faults.All},
+	{"start-not-stored", "advance", "StartMonotone", onlyHistory, nil, faults.Network},
+	{"bookmark-no-dirsync", "reset-record", "NoResurrectedBookmark", runs, nil, faults.All},
+	{"complete-before-cleanup", "reset-record", "CompletionLast", runs, nil, faults.All},
+	{"floor-not-kept", "reset-record", "BoundaryScope", runs, []string{"NoResurrectedMessage"}, faults.All},
+	{"held-dropped", "reset-record", "HeldCommits", onlyBoot, nil, faults.All},
+	{"retry-resets-again", "reset-record", "RetryIdempotent", runs, nil, faults.All},
+}

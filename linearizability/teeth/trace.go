@@ -1,0 +1,128 @@
+package teeth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"purgelab/linearizability/run"
+	"purgelab/traces"
+	"purgelab/traces/tlc"
+)
+
+// traceLimit bounds one TLC process that judges traces.
+const traceLimit = 5 * time.Minute
+
+// traceRounds is how many traces of a defect are judged at most. They are of runs
+// that met the bug; one may yet have met it where the specification allows the
+// same.
+const traceRounds = 3
+
+// traced makes the run again, with its trace.
+func traced(ctx context.Context, s run.Settings) (*traces.Trace, error) {
+	s.NoTrace = false
+	r, err := run.Run(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := r.WriteTrace(&b); err != nil {
+		return nil, err
+	}
+	return traces.Read(&b, r.Settings.Replay())
+}
+
+// rejected fills in the cells of the layer trace for hunts that have a cell open,
+// a round after the other: all traces of a round are judged together.
+func (m *job) rejected(ctx context.Context, tool tlc.Tool, hunts []*hunt, cells []*Cell) error {
+	for round := range traceRounds {
+		var list []*traces.Trace
+		var of []int
+		for i, h := range hunts {
+			if cells[i].Outcome != "" {
+				continue
+			}
+			h.until(ctx, m.o.Runs, func() bool { return len(h.met) > round })
+			if len(h.met) <= round {
+				continue // it stays open, and is missed
+			}
+			t, err := traced(ctx, h.tooth.settings(h.met[round]))
+			if err != nil {
+				cells[i].fail(err.Error())
+				continue
+			}
+			list, of = append(list, t), append(of, i)
+		}
+		if len(list) == 0 || ctx.Err() != nil {
+			break
+		}
+		reports, err := traces.Validate(ctx, tool, m.tlcOptions(), list)
+		if err != nil {
+			return err
+		}
+		for k, r := range reports {
+			c := cells[of[k]]
+			c.Runs++
+			switch r.Verdict {
+			case tlc.Fail:
+				x := r.Rejections[0]
+				c.red(true, string(x.Event.Action), fmt.Sprintf("line %d: %s", x.Line, x.Reason), r.Trace)
+			case tlc.Undecided:
+				c.fail(r.Reason)
+			}
+		}
+	}
+	for _, c := range cells {
+		if c.Outcome != "" {
+			continue
+		}
+		c.Outcome = Missed
+		if ctx.Err() != nil {
+			c.fail("interrupted: " + context.Cause(ctx).Error())
+		} else if c.Runs == 0 {
+			c.Reason = "no run met the bug"
+		}
+	}
+	return nil
+}
+
+// accepted judges the traces of the same seeds without a defect.
+func (m *job) accepted(ctx context.Context, tool tlc.Tool, hunts []*hunt) (Control, error) {
+	control := Control{Of: string(Trace), Outcome: Holds}
+	var list []*traces.Trace
+	var have []string
+	for _, h := range hunts {
+		for _, seed := range h.met[:min(1, len(h.met))] {
+			s := h.tooth.settings(seed)
+			s.Defect = ""
+			if key := s.Replay(); !slices.Contains(have, key) {
+				have = append(have, key)
+				t, err := traced(ctx, s)
+				if err != nil {
+					return control, err
+				}
+				list = append(list, t)
+			}
+		}
+	}
+	reports, err := traces.Validate(ctx, tool, m.tlcOptions(), list)
+	if err != nil {
+		return control, err
+	}
+	for _, r := range reports {
+		control.Runs++
+		switch {
+		case r.Verdict == tlc.Fail:
+			control.red(r.Rejections[0].Reason, r.Trace)
+		case r.Verdict == tlc.Undecided:
+			control.undecided(r.Reason)
+		}
+	}
+	return control, nil
+}
+
+func (m *job) tlcOptions() traces.Options {
+	return traces.Options{Spec: m.o.Spec, Jobs: m.jobs(), Timeout: traceLimit}
+}
