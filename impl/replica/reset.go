@@ -18,7 +18,7 @@ import (
 //
 // While the bookmarks are cleaned up appends go on. A leader holds changes of
 // bookmarks outside the log, in order, until the cleanup is over, and refuses
-// polls with auto-commit; a change that is in the log already waits there, and
+// polls with auto-commit and unnumbered changes; a change that is in the log already waits there, and
 // what comes after it waits too.
 //
 // A purge that fails is done again from its beginning; the engine knows what need
@@ -59,6 +59,22 @@ func (r *Replica) cleanOrApply() error {
 	}
 	r.out.Synced = true
 	return r.again(&r.cleanLater, r.purgeStep())
+}
+
+// refusesDuringReset tells which mutations are not held while a purge is under way:
+// polls with auto-commit, and changes of bookmarks that nobody waits for, which
+// are unnumbered.
+func (r *Replica) refusesDuringReset(req *op.Request) bool {
+	if r.cfg.Design != ResetRecord || r.purge == nil {
+		return false
+	}
+	switch req.Kind {
+	case op.Poll:
+		return req.AutoCommit
+	case op.StoreBookmark, op.DeleteBookmark:
+		return req.Session == 0
+	}
+	return false
 }
 
 // errHeld: the op is a change of a bookmark and a cleanup is pending.

@@ -79,14 +79,19 @@ func TestResetRecordFiltersWhatItHasJournaled(t *testing.T) {
 // with auto-commit are refused.
 func TestResetRecordHoldsBookmarks(t *testing.T) {
 	c := newReset(t, 0, "fail-before label=purge.bookmark.dirsync times=2")
+	s := c.do(&op.Request{Kind: op.Register}).Session
 	c.append("old")
 	require.Equal(t, op.OK, c.do(c.store(0)).Code)
 	purge := c.ask(&op.Request{Kind: op.Purge, Intent: 1})
 	c.settle()
 	require.NotContains(t, c.answers, purge)
 	require.Equal(t, op.Position{Incarnation: 1, Generation: 1}, c.append("fresh", "more").Position)
-	one, two := c.ask(c.store(0)), c.ask(c.store(1))
-	gone := c.ask(&op.Request{Kind: op.DeleteBookmark, Key: op.Key{ID: 9}})
+	first, second := c.store(0), c.store(1)
+	first.Session, first.Sequence = s, 1
+	second.Session, second.Sequence = s, 2
+	one, two := c.ask(first), c.ask(second)
+	gone := c.ask(&op.Request{Kind: op.DeleteBookmark, Key: op.Key{ID: 9}, Session: s, Sequence: 3})
+	require.Equal(t, op.Transient, c.do(c.store(0)).Code, "nobody waits for it")
 	poll := c.do(&op.Request{Kind: op.Poll, AutoCommit: true, Max: 1})
 	require.Equal(t, op.Transient, poll.Code)
 	require.NotContains(t, c.answers, one)

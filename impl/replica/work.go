@@ -163,7 +163,7 @@ func (r *Replica) request(q Request) {
 	case q.Op.Kind == op.Purge && q.Op.Expected != nil && r.cfg.Design == ResetRecord:
 		// Each replica would compare at an instant of its own.
 		r.answer(q.Token, op.Reply{Code: op.PolicyViolation})
-	case q.Op.Kind == op.Poll && q.Op.AutoCommit && r.cfg.Design == ResetRecord && r.purge != nil:
+	case r.refusesDuringReset(q.Op):
 		r.answer(q.Token, op.Reply{Code: op.Transient})
 	case q.Op.Kind == op.Purge && r.cfg.Design.Intents():
 		r.awaitPurge(q)
