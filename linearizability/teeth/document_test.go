@@ -24,7 +24,7 @@ func TestDocument(t *testing.T) {
 			if x.must(l) {
 				require.True(t, strings.HasPrefix(cells[3+k], "caught"), "%s, %s: %s", x.Name, l, cells[3+k])
 			} else {
-				require.Equal(t, "-", cells[3+k], x.Name)
+				require.True(t, cells[3+k] == "-" || strings.HasPrefix(cells[3+k], "caught"), "%s, %s: %s", x.Name, l, cells[3+k])
 			}
 		}
 	}

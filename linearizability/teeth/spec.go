@@ -12,13 +12,22 @@ import (
 // specLimit bounds one model.
 const specLimit = 10 * time.Minute
 
-// WithModels adds a row for each defect of the manifest that the table lacks:
-// what has a model is caught by it, or else the model is worthless.
+// WithModels adds to the table what the manifest knows and it does not: a row for a
+// defect, or the layer spec to a row. What has a model is caught by it, or else the
+// model is worthless.
 func WithModels(table []Tooth, list []models.Model) []Tooth {
 	out := slices.Clone(table)
 	for _, m := range list {
-		if m.Defect != "" && !slices.ContainsFunc(out, func(t Tooth) bool { return t.Name == m.Defect }) {
+		if m.Defect == "" {
+			continue
+		}
+		i := slices.IndexFunc(out, func(t Tooth) bool { return t.Name == m.Defect })
+		switch {
+		case i < 0:
 			out = append(out, Tooth{Name: m.Defect, Design: designOf(m), Property: m.Expect, Must: onlySpec})
+		case !out[i].must(Spec):
+			out[i].Must = append(slices.Clone(out[i].Must), Spec)
+			out[i].Also = append(slices.Clone(out[i].Also), m.Expect)
 		}
 	}
 	return out

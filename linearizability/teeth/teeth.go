@@ -72,10 +72,14 @@ func (t *Tooth) names(property string) bool {
 
 // settings of a run that looks for the defect. A reset record keeps its promises
 // only where the replica is alone: among several each chooses its own floor.
+// Incarnations meet only where partitions are created again.
 func (t *Tooth) settings(seed uint64) run.Settings {
 	s := run.Settings{Seed: seed, Design: t.Design, Faults: string(t.Faults), Defect: t.Name, NoTrace: true}
 	if t.Design == "reset-record" {
 		s.Replicas = 1
+	}
+	if t.Property == "IncarnationIsolation" {
+		s.Recreate = 4
 	}
 	return s
 }
