@@ -19,7 +19,7 @@ type Options struct {
 	Jobs     int           // models at once; 0: as many as the processors allow
 	Timeout  time.Duration // per model; 0: none
 	Keep     string        // folder for TLC's output
-	Coverage bool          // count how often each action is taken
+	Coverage bool          // of models that must pass: count how often each action is taken
 }
 
 // shortSeconds is up to how long a model counts as a short one.
@@ -107,7 +107,7 @@ func checkOne(ctx context.Context, tool tlc.Tool, m Model, o Options) Outcome {
 	}
 	opt := tlc.Options{
 		Dir: filepath.Dir(path), Module: filepath.Base(path), Config: cfg, Library: []string{lib},
-		Workers: o.Workers, Timeout: o.Timeout, Short: m.Seconds > 0 && m.Seconds <= shortSeconds, Deadlock: m.Deadlock, Coverage: o.Coverage, Keep: o.Keep, Name: m.Name,
+		Workers: o.Workers, Timeout: o.Timeout, Short: m.Seconds > 0 && m.Seconds <= shortSeconds, Deadlock: m.Deadlock, Coverage: o.Coverage && m.Expect == ExpectPass, Keep: o.Keep, Name: m.Name,
 	}
 	if m.Mode == "simulate" {
 		opt.Simulate, opt.Depth, opt.Seed = m.Count, m.Steps, m.Seed

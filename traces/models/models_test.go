@@ -56,7 +56,7 @@ func TestCheckComparesWithTheManifest(t *testing.T) {
 		"lamp-wrong fail pass expected TypeOK to be violated, got pass",
 		"lamp-broken undecided undecided The invariant NoSuchThing specified in the configuration file is not defined in the specification.",
 	}, got)
-	require.EqualValues(t, 40+40, Taken(out)["Lamp!Press"], "of the two models that pass")
+	require.EqualValues(t, 40, Taken(out)["Lamp!Press"], "counted only where a pass is expected")
 }
 
 func TestCompare(t *testing.T) {
