@@ -1,0 +1,17 @@
+---------------------------- MODULE MCResetRecord ----------------------------
+(* Bounds for one replica of the design reset-record. *)
+EXTENDS ResetRecordShows
+
+CONSTANTS MaxOps, MaxCrashes, MaxFails, MaxHeld, MaxSeqs, k1
+
+MCOps == {AppendOp(NoSession, 1), StoreOp(k1, -1, 0)}
+
+(* The journal is at most one op ahead of what is applied. *)
+MCMayJournal(o) == Len(log) < MaxOps /\ Len(log) <= mem.applied
+MCMayHold       == Len(held) < MaxHeld /\ Len(log) + Len(held) < MaxOps
+MCMayFail       == MaxFails > 0
+MCMayCrash      == ghost_crashes < MaxCrashes
+MCMayBegin      == ghost_seqs < MaxSeqs
+
+View == <<store, ghosts>>
+=============================================================================

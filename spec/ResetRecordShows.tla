@@ -1,0 +1,83 @@
+--------------------------- MODULE ResetRecordShows ---------------------------
+(* What one replica of ResetRecord shows. Properties says its names of a log     *)
+(* that all replicas share, purges included; here an era begins at the floor that  *)
+(* this replica chose when it first reset the generation, so the same names are     *)
+(* said once more, of that.                                                    *)
+EXTENDS ResetRecord
+
+(* The facts that ops above the floor should have left, as of op n. *)
+RECURSIVE Carried(_, _)
+Carried(m, n) ==
+    IF m.applied >= n THEN m
+    ELSE Carried(After(m, m.applied + 1, EffectOf(m, log[m.applied + 1])), n)
+
+Truth(n) == Carried(FreshFacts(ghost_era.floor, ghost_era.g, ghost_era.g), n)
+
+Fresh1(n) ==
+    {<<Truth(x - 1).end, x>> :
+        x \in {y \in ghost_era.floor + 1 .. n : log[y].k = "append"}}
+
+Shown  == Readable(disk.segs.es, mem.applied, mem.start)
+Stable == Readable(SubSeq(disk.segs.es, 1, disk.segs.synced), Len(log), 0)
+
+(* Bookmarks in use: none while they are cleaned up. *)
+Used == {k \in Keys : mem.bm[k].o # -1}
+
+HistoryAgreement ==
+    up = "serve" /\ ~Resetting =>
+        /\ mem.gen = ghost_era.g
+        /\ \A x \in Shown : x[2] > ghost_era.floor
+        /\ \A k \in Used : mem.bm[k].op > ghost_era.floor
+
+(* After a replica applied generation g it shows no message of an older one. *)
+NoResurrectedMessage == up = "serve" /\ ~Resetting => \A x \in Shown : x[2] > ghost_era.floor
+
+(* A bookmark stored in one era is never visible in another. *)
+NoResurrectedBookmark ==
+    Running /\ ~Resetting => \A k \in Used : mem.bm[k].op > ghost_era.floor
+
+(* A message above the floor is never removed by a retry or by recovery. *)
+NoFreshLoss ==
+    disk.ckpt.resetting <= disk.reset.g /\ disk.reset.g = ghost_era.g =>
+        Fresh1(disk.ckpt.applied) \subseteq Stable
+
+(* Every op above the floor is visible on a replica that executes it. *)
+NoHiddenFresh == up = "serve" /\ ~Resetting => Fresh1(mem.applied) \subseteq Shown
+
+(* A purge whose reset is durable keeps its floor however often it is delivered. *)
+RetryIdempotent ==
+    [][ disk'.reset.g = disk.reset.g =>
+            \/ disk'.reset = disk.reset
+            \/ last'.a = "DropFloor" ]_<<disk, last>>
+
+(* The applied generation never falls, and never exceeds the one that was reset. *)
+GenerationMonotone ==
+    /\ disk.done >= ghost_top
+    /\ disk.done <= disk.reset.g
+    /\ Running => mem.settled = disk.done /\ mem.gen = disk.reset.g
+
+(* A completion implies that no older bookmark and no older message can be seen again. *)
+CompletionLast ==
+    disk.done = disk.reset.g /\ disk.done > 0 /\ disk.reset = ghost_era /\ ~Resetting =>
+        /\ disk.segsBack = <<>>
+        /\ \A k \in Keys :
+            /\ \A i \in DOMAIN disk.files[k].es : disk.files[k].es[i].op > ghost_era.floor
+            /\ disk.back[k] = <<>>
+
+(* A step that reports failure leaves generation and records as they were. *)
+NoErrorNoAdvance ==
+    [][ last'.a = "StepFails" => UNCHANGED <<disk, mem>> ]_<<store, last>>
+
+(* What filters ops is the floor that this op sequence was given. *)
+BoundaryScope == Running /\ ~mem.orphan => mem.boundary = ghost_era.floor
+
+(* Changes of bookmarks held during a cleanup wait in order, until each is in the log. *)
+HeldCommits == held = ghost_owed
+
+(* A bookmark never lies at or above the end of its era. *)
+BookmarkBound == up = "serve" /\ ~Resetting => \A k \in Used : mem.bm[k].o < mem.end
+
+(* `next` is what the stores of this era made it. *)
+NextContract ==
+    up = "serve" /\ ~Resetting => \A k \in Keys : mem.bm[k].o = Truth(mem.applied).bm[k].o
+=============================================================================
