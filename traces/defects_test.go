@@ -18,7 +18,7 @@ import (
 // shown are the defects that a trace shows, with the property whose violation
 // on the replicas says that a run has met the bug.
 var shown = []struct{ defect, property string }{
-	{"local-boundary", "BoundaryAgreement"},
+	{"local-boundary", "HistoryAgreement"},
 	{"apply-past-purge", "HistoryAgreement"},
 	{"replay-below-boundary", "BoundaryScope"},
 	{"marker-no-dirsync", "GenerationMonotone"},
