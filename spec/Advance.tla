@@ -1,0 +1,208 @@
+------------------------------- MODULE Advance -------------------------------
+(* The design advance on one replica: a purge is delete-records of everything, an  *)
+(* op of the log like any other. The start is a stored fact, numbering goes on,     *)
+(* bookmarks stay, and removing what lies below the start is left to reclaim.      *)
+(*                                                                           *)
+(* log holds committed ops; one is chosen only when everything so far is applied,   *)
+(* and it can always be had again (see Ordered). Segments hold one batch each.      *)
+(* Made atomic: the syncs before a checkpoint, and the record (see Disk).          *)
+EXTENDS Effects, TLC
+
+CONSTANTS
+    Ops,                 \* what the adversary may put into the log
+    StartNotStored,      \* defect switches
+    WholeBatchDeleted
+
+VARIABLES
+    log,
+    up,             \* "down", "replay" (booted, not yet serving) or "serve"
+    mem,            \* facts in memory; NoFacts while down
+    disk,           \* [ckpt, segs, synced, gone]: see Init
+    last,
+    ghost_hist,     \* the contract's state after each op, see Committed
+    ghost_shown,    \* start and end that clients were last told
+    ghost_crashes
+
+store  == <<log, up, mem, disk>>
+ghosts == <<ghost_hist, ghost_shown, ghost_crashes>>
+vars   == <<store, last, ghosts>>
+
+NoFacts == [applied |-> 0]
+
+(* Limits of a model are put here by its MC module. *)
+MayGrow(o) == TRUE
+MayCrash   == TRUE
+
+(* segs are append-only, the first `synced` are stable; gone are ops whose segments  *)
+(* are removed, not yet durably: a power loss may bring any of them back.          *)
+Init ==
+    /\ log = <<>>
+    /\ up = "down"
+    /\ mem = NoFacts
+    /\ disk = [ckpt |-> [applied |-> 0, start |-> 0, end |-> 0], segs |-> <<>>, synced |-> 0,
+               gone |-> {}]
+    /\ last = [a |-> "Init"]
+    /\ ghost_hist = <<Fresh(<<>>)>>
+    /\ ghost_shown = [start |-> 0, end |-> 0]
+    /\ ghost_crashes = 0
+
+Running == up # "down"
+LastOp  == IF disk.segs = <<>> THEN 0 ELSE disk.segs[Len(disk.segs)].op
+There   == SelectSeq(disk.segs, LAMBDA e : e.op \notin disk.gone)
+
+(* The op of the first segment that is there, or 0. Reclaim goes from below. *)
+Lowest == IF There = <<>> THEN 0 ELSE There[1].op
+
+(* The offset below which a deletion up to o removes, given the batches. *)
+Cut(o) ==
+    LET around == {i \in DOMAIN disk.segs :
+                     disk.segs[i].base < o /\ o < disk.segs[i].base + disk.segs[i].n}
+    IN \* DEFECT WholeBatchDeleted: the batch around the cut goes as a whole
+       IF WholeBatchDeleted /\ around # {}
+       THEN LET i == CHOOSE x \in around : TRUE IN disk.segs[i].base + disk.segs[i].n
+       ELSE o
+
+-----------------------------------------------------------------------------
+(* ACTION Materialize
+   WHO    the replica
+   Applies op n; a deletion moves the start and removes nothing. *)
+Materialize(n, o) ==
+    /\ Running
+    /\ n = mem.applied + 1
+    /\ IF n <= Len(log)
+       THEN /\ log[n] = o
+            /\ UNCHANGED <<log, ghost_hist>>
+       ELSE /\ MayGrow(o)
+            /\ log' = Append(log, o)
+            /\ ghost_hist' = Remember(ghost_hist, n, o)
+    /\ LET e0 == EffectOf(mem, o)
+           e  == IF e0.k = "advance" THEN [e0 EXCEPT !.o = Cut(@)] ELSE e0
+       IN /\ mem' = After(mem, n, e)
+          /\ disk' = IF e.k = "append" /\ n > LastOp
+                     THEN [disk EXCEPT !.segs = Append(@, [op |-> n, base |-> e.base, n |-> e.n])]
+                     ELSE disk
+          /\ last' = [a |-> "Materialize", n |-> n, o |-> o, e |-> e]
+    /\ UNCHANGED <<up, ghost_shown, ghost_crashes>>
+
+(* ACTION Checkpoint
+   WHO    the replica
+   Syncs segments and makes the record of op n durable: applied, start and end. *)
+Checkpoint(n) ==
+    /\ Running
+    /\ n = mem.applied
+    /\ n > disk.ckpt.applied
+    /\ disk' = [disk EXCEPT
+            !.synced = Len(disk.segs),
+            !.ckpt = [applied |-> n, end |-> mem.end,
+                      \* DEFECT StartNotStored: the record does not hold the start
+                      start |-> IF StartNotStored THEN 0 ELSE mem.start]]
+    /\ last' = [a |-> "Checkpoint", n |-> n]
+    /\ UNCHANGED <<log, up, mem, ghosts>>
+
+(* ACTION Reclaim
+   WHO    the replica
+   Removes the segment of op n, which lies wholly below the checkpointed start. *)
+Reclaim(n) ==
+    /\ Running
+    /\ \E i \in 1 .. disk.synced :
+        /\ disk.segs[i].op = n
+        /\ disk.segs[i].base + disk.segs[i].n <= disk.ckpt.start
+    /\ n = Lowest
+    /\ disk' = [disk EXCEPT !.gone = @ \cup {n}]
+    /\ last' = [a |-> "Reclaim", n |-> n]
+    /\ UNCHANGED <<log, up, mem, ghosts>>
+
+(* ACTION ListOffsets
+   WHO    a client
+   Is told earliest and latest by a replica that has applied all that is committed. *)
+ListOffsets ==
+    /\ up = "serve"
+    /\ mem.applied = Len(log)
+    /\ ghost_shown' = [start |-> mem.start, end |-> mem.end]
+    /\ last' = [a |-> "ListOffsets", start |-> mem.start, end |-> mem.end]
+    /\ UNCHANGED <<store, ghost_hist, ghost_crashes>>
+
+Stops ==
+    /\ MayCrash
+    /\ up' = "down"
+    /\ mem' = NoFacts
+    /\ ghost_crashes' = ghost_crashes + 1
+    /\ UNCHANGED <<log, ghost_hist, ghost_shown>>
+
+(* ACTION ProcessCrash
+   WHO    the environment
+   Memory is gone; the disk stays as a reader saw it. *)
+ProcessCrash ==
+    /\ Running
+    /\ Stops
+    /\ last' = [a |-> "ProcessCrash"]
+    /\ UNCHANGED disk
+
+(* ACTION PowerLoss
+   WHO    the environment
+   Memory is gone, and any part of what was not synced; removed segments may be back. *)
+PowerLoss ==
+    /\ Running
+    /\ \E s \in disk.synced .. Len(disk.segs), back \in SUBSET disk.gone :
+        /\ disk' = [disk EXCEPT !.segs = SubSeq(@, 1, s), !.synced = s, !.gone = @ \ back]
+        /\ last' = [a |-> "PowerLoss", s |-> s, back |-> back]
+    /\ Stops
+
+(* ACTION Boot
+   WHO    the replica
+   Opens the checkpoint at op n; start and end come from it, not from segments. *)
+Boot(n) ==
+    /\ ~Running
+    /\ n = disk.ckpt.applied
+    /\ up' = "replay"
+    /\ mem' = [FreshFacts(n, 0, 0) EXCEPT !.start = disk.ckpt.start, !.end = disk.ckpt.end]
+    /\ last' = [a |-> "Boot", n |-> n]
+    /\ UNCHANGED <<log, disk, ghosts>>
+
+(* ACTION Serve
+   WHO    the replica
+   Replay has reached all that the disk gives evidence of. *)
+Serve ==
+    /\ up = "replay"
+    /\ mem.applied >= Max(disk.ckpt.applied, LastOp)
+    /\ up' = "serve"
+    /\ last' = [a |-> "Serve"]
+    /\ UNCHANGED <<log, mem, disk, ghosts>>
+
+Next ==
+    \/ \E o \in Ops : Materialize(mem.applied + 1, o)
+    \/ Checkpoint(mem.applied)
+    \/ Reclaim(Lowest)
+    \/ ListOffsets
+    \/ ProcessCrash
+    \/ PowerLoss
+    \/ Boot(disk.ckpt.applied)
+    \/ Serve
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* The named properties, as far as they speak of this design. *)
+Truth == ghost_hist[mem.applied + 1]
+
+(* What clients are told of the start never falls. *)
+StartMonotone ==
+    [][ ghost_shown.start <= ghost_shown'.start ]_ghost_shown
+
+(* What clients are told of the end never falls. *)
+LatestMonotone ==
+    [][ ghost_shown.end <= ghost_shown'.end ]_ghost_shown
+
+(* Earliest answers the start, latest the end, as of the ops applied. *)
+EarliestIsStart == up = "serve" => mem.start = Truth.start /\ mem.end = End(Truth)
+
+(* No message at or above the start is removed by a deletion, reclaim or recovery. *)
+NoFreshLoss ==
+    up = "serve" =>
+        {<<Truth.start + j - 1, Truth.msgs[j].p>> : j \in DOMAIN Truth.msgs}
+            \subseteq Readable(There, mem.applied, mem.start)
+
+(* No message below the start is shown, though reclaim is late or undone. *)
+NoResurrectedMessage ==
+    up = "serve" => \A x \in Readable(There, mem.applied, mem.start) : x[1] >= Truth.start
+=============================================================================
