@@ -5,7 +5,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full linearizability sweep crash-points teeth bench clean
+.PHONY: help tools build demo test check spec spec-full traces linearizability sweep crash-points teeth bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -41,6 +41,10 @@ spec: tools ## model-check the specification, smoke tier
 
 spec-full: tools ## model-check the specification, full tier: a quarter of an hour
 	$(BIN) spec check --tier full
+
+traces: build ## traces of six runs, and whether the specification accepts them
+	$(BIN) trace generate --faults all --ops 100 --count 6 --out $(OUT)/traces
+	$(BIN) trace validate $(OUT)/traces/*.ndjson
 
 linearizability: ## linearizability tests over SEEDS seeds
 	$(GO) test ./linearizability/... -seeds $(SEEDS)

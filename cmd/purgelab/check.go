@@ -57,7 +57,7 @@ cannot be read: its name, the line and what was wanted are printed.`,
 	}
 	cmd.Flags().Var(semantics, "semantics", "numbering after a purge: "+semantics.list())
 	completeChoices(cmd, "semantics", semantics)
-	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: never")
+	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: no limit of time, only of search steps")
 	cmd.Flags().StringVar(&html, "html", "", "file for porcupine's page of a history that is not linearizable")
 	return cmd
 }

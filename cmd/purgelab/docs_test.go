@@ -87,8 +87,11 @@ var (
 	spaces = regexp.MustCompile(` +`)
 )
 
+// byTLC is how a result names the TLC that it comes from.
+var byTLC = regexp.MustCompile(`TLC \S+ of \d+ \w+ \d+ \(.*\)`)
+
 // masked is a line without what may differ: numbers, the faults that took
-// effect, and in which words a property was found violated.
+// effect, in which words a property was found violated, and whose TLC it was.
 func masked(l string) string {
 	if strings.HasPrefix(l, "faults ") {
 		return "faults"
@@ -96,6 +99,7 @@ func masked(l string) string {
 	if strings.HasPrefix(l, "fail ") {
 		l, _, _ = strings.Cut(l, ":")
 	}
+	l = byTLC.ReplaceAllString(l, "TLC")
 	l = number.ReplaceAllString(hex.ReplaceAllString(l, "#"), "#")
 	return spaces.ReplaceAllString(strings.TrimSpace(l), " ")
 }

@@ -18,11 +18,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	ran := false
-	before := root.PersistentPreRunE
-	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		ran = true
-		return before(cmd, args)
-	}
+	root.PersistentPreRun = func(*cobra.Command, []string) { ran = true }
 	err := root.ExecuteContext(ctx)
 	if err != nil && !ran {
 		// cobra refused the command line itself.
@@ -54,9 +50,6 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return printVersion(cmd)

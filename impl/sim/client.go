@@ -445,6 +445,19 @@ func (c *Cluster) deliverAnswer(id int, slot int32) {
 	c.finish(cl, call, Answered, a.reply)
 }
 
+// GiveUp ends every call on a partition that nobody will ever answer.
+func (c *Cluster) GiveUp(p int) {
+	for i := range c.clients {
+		cl := &c.clients[i]
+		switch cl.state {
+		case asking, waiting, pausing:
+			if call := cl.current(); call != nil && int(call.Request.Partition) == p {
+				c.giveUp(cl)
+			}
+		}
+	}
+}
+
 // giveUp ends a call whose time is over. Its outcome is known only if it cannot
 // have changed anything: a read, or a mutation of which every copy was refused.
 // A purge that asked the metadata plane and got no answer may have its intent.

@@ -60,17 +60,19 @@ func Check(ctx context.Context, ops []history.Op, o Options) (verdict.Result, []
 	total := verdict.Result{Verdict: verdict.Pass, Property: Property}
 	var all []Result
 	var failed error
+	judged := 0
 	for _, p := range history.Partitions(ops) {
 		r, err := checkPartition(ctx, p, ops, o)
 		failed = errors.Join(failed, err)
 		all = append(all, r)
+		judged += r.Operations
 		if worst := verdict.Worst(total.Verdict, r.Verdict); worst != total.Verdict {
 			total = r.Result
 			total.Reason = fmt.Sprintf("partition %d: %s", p, r.Reason)
 		}
 	}
-	if len(all) == 0 {
-		total.Verdict, total.Reason = verdict.Undecided, "the history has no operation"
+	if judged == 0 && total.Verdict == verdict.Pass {
+		total.Verdict, total.Reason = verdict.Undecided, "the history has no operation that can be judged"
 	}
 	return total, all, failed
 }

@@ -169,16 +169,14 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 		last = max(last, f.At+f.For)
 	}
 	limit := last*sim.Millisecond + workLimit + int64(s.Ops)*opLimit
-	err = c.RunUntil(ctx, limit, func() bool { return c.Idle() || len(c.Refusals) > 0 })
+	err = c.RunUntil(ctx, limit, func() bool {
+		m.leaveLost()
+		return c.Idle() || len(c.Refusals) > 0
+	})
 	if err != nil && !errors.Is(err, sim.ErrTimeLimit) {
 		return "", err
 	}
 	m.inject.Stop()
-	for p := 0; p < s.Partitions; p++ {
-		if c.Lost(p) {
-			return "", nil // its disk was damaged, and it refuses to serve: nobody will answer
-		}
-	}
 	c.BePatient()
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err
@@ -190,6 +188,9 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 		return stuck, err
 	}
 	for _, p := range c.Live() {
+		if c.Lost(p) {
+			continue
+		}
 		var members []sim.Member
 		for id := 1; id <= s.Replicas; id++ {
 			members = append(members, c.Member(id, p))
@@ -199,10 +200,21 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 	return "", nil
 }
 
+// leaveLost ends the calls on partitions whose damaged disks refuse to serve:
+// nobody will ever answer them. The other partitions go on.
+func (m *simulation) leaveLost() {
+	for _, p := range m.cluster.Live() {
+		if m.cluster.Lost(p) {
+			m.cluster.GiveUp(p)
+		}
+	}
+}
+
 // rest waits until nothing is left to do, and says what is if that takes too long.
 func (m *simulation) rest(ctx context.Context) (stuck string, err error) {
 	c := m.cluster
 	err = c.RunUntil(ctx, restLimit, func() bool {
+		m.leaveLost()
 		var ok bool
 		if ok, stuck = c.AtRest(); ok && !c.Idle() {
 			ok, stuck = false, "a client was not answered"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,7 +48,9 @@ type Red struct {
 // Summary is what a sweep has found so far.
 type Summary struct {
 	// Flags are those of the settings; a state of other ones is not continued.
-	Flags      []string            `json:"flags"`
+	Flags []string `json:"flags"`
+	// Versions are those of the program: what another one found is not its own.
+	Versions   map[string]string   `json:"versions"`
 	From       uint64              `json:"from"`
 	To         uint64              `json:"to"`
 	Done       []bool              `json:"done"` // by seed - From
@@ -77,6 +80,7 @@ func (s *Summary) Verdict() verdict.Verdict {
 const (
 	stateFile  = "sweep.json"
 	stateEvery = 50
+	maxRuns    = 10_000_000
 )
 
 // Run carries the sweep out. When ctx ends, the summary holds the runs that were
@@ -86,8 +90,8 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	if w.To < w.From {
 		return nil, fmt.Errorf("seeds %d..%d: want the first not above the last", w.From, w.To)
 	}
-	if n := w.To - w.From + 1; n > 10_000_000 {
-		return nil, fmt.Errorf("seeds %d..%d: want at most 10000000, got %d", w.From, w.To, n)
+	if n := w.To - w.From; n >= maxRuns {
+		return nil, fmt.Errorf("seeds %d..%d: want at most %d seeds, got %d more than one", w.From, w.To, maxRuns, n)
 	}
 	if err := w.Settings.Complete(); err != nil {
 		return nil, err
@@ -105,9 +109,13 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	var g errgroup.Group
 	g.SetLimit(jobs)
 	var mu sync.Mutex
-	for seed := w.From; seed <= w.To && ctx.Err() == nil; seed++ {
-		if sum.Done[seed-w.From] {
+	for i := range sum.Done {
+		seed := w.From + uint64(i)
+		if sum.Done[i] {
 			continue
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		g.Go(func() error {
 			if ctx.Err() != nil {
@@ -196,7 +204,7 @@ func (s *Summary) sort() {
 // resume reads the state of an earlier start of the same sweep.
 func (w *Sweep) resume() (*Summary, error) {
 	fresh := &Summary{
-		Flags: w.Settings.Flags(), From: w.From, To: w.To,
+		Flags: w.Settings.Flags(), Versions: Versions(), From: w.From, To: w.To,
 		Done: make([]bool, w.To-w.From+1), Faults: map[faults.Kind]int{},
 	}
 	if w.Out == "" {
@@ -217,10 +225,21 @@ func (w *Sweep) resume() (*Summary, error) {
 		return nil, fmt.Errorf("sweep: %s is of seeds %d..%d with flags %v, not of seeds %d..%d with flags %v: choose another folder",
 			w.Out, old.From, old.To, old.Flags, w.From, w.To, fresh.Flags)
 	}
+	if !maps.Equal(old.Versions, fresh.Versions) {
+		return nil, fmt.Errorf("sweep: %s was begun by a program of revision %s, this one is of revision %s: begin anew with --fresh, or choose another folder",
+			w.Out, revision(old.Versions), revision(fresh.Versions))
+	}
 	if old.Faults == nil {
 		old.Faults = map[faults.Kind]int{}
 	}
 	return old, nil
+}
+
+func revision(v map[string]string) string {
+	if v["modified"] != "" {
+		return v["purgelab"] + ", modified"
+	}
+	return v["purgelab"]
 }
 
 // save writes the state, whole or not at all.

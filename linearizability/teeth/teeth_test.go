@@ -125,10 +125,10 @@ func TestUndecided(t *testing.T) {
 func TestSelect(t *testing.T) {
 	_, err := Select(Table, []string{"no-such"})
 	require.ErrorContains(t, err, `defect "no-such": want one of ack-before-sync, `)
-	extra := WithModels(Table, []models.Model{{Name: "defect-new", Module: "MCAdvance.tla", Expect: "StartMonotone", Defect: "new"}, {Defect: "local-boundary"}, {Defect: "held-dropped", Expect: "HeldCommits"}})
+	extra := WithModels(Table, []models.Model{{Name: "defect-new", Module: "MCAdvance.tla", Expect: "StartMonotone", Defect: "new"}, {Defect: "local-boundary"}, {Defect: "bookmark-unbounded", Expect: "BookmarkBound"}})
 	require.Len(t, extra, len(Table)+1)
 	require.Equal(t, Tooth{Name: "new", Design: "advance", Property: "StartMonotone", Must: onlySpec}, extra[len(Table)])
-	i := slices.IndexFunc(extra, func(t Tooth) bool { return t.Name == "held-dropped" })
-	require.Equal(t, []Layer{Boot, Spec}, extra[i].Must)
-	require.Equal(t, onlyBoot, Table[i].Must, "the table itself is as it was")
+	i := slices.IndexFunc(extra, func(t Tooth) bool { return t.Name == "bookmark-unbounded" })
+	require.Equal(t, append(slices.Clone(runs), Spec), extra[i].Must)
+	require.Equal(t, runs, Table[i].Must, "the table itself is as it was")
 }

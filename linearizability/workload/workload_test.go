@@ -110,7 +110,7 @@ func TestSameSeedSameChoices(t *testing.T) {
 }
 
 func TestUnknownOutcomesAreBounded(t *testing.T) {
-	impatient := 0
+	impatient, unheard := 0, 0
 	r := rand.New(rand.NewPCG(1, 1))
 	w := New(Options{Clients: 2, Partitions: 1, Ops: 2000, Unknown: 7}, r)
 	for {
@@ -118,12 +118,15 @@ func TestUnknownOutcomesAreBounded(t *testing.T) {
 		if !ok {
 			break
 		}
-		if c.Patience > 0 && c.Request.Mutates() {
+		if c.NoAck {
+			unheard++
+		} else if c.Patience > 0 && c.Request.Mutates() {
 			impatient++
 			w.Learn(c.Request, &op.Reply{}, false, c.Patience)
 		}
 	}
-	require.Equal(t, 7, impatient)
+	require.Equal(t, 7, impatient+unheard)
+	require.Positive(t, unheard)
 }
 
 func TestClientsReadFromTheStartAfterAFault(t *testing.T) {
