@@ -138,6 +138,13 @@ func TestPartitionsAreApart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, verdict.Undecided, v.Verdict, "a history of nothing proves nothing")
 	require.Empty(t, all)
+
+	v, _, err = Check(context.Background(), parse(t, `
+{"process":0,"type":"invoke","f":"append","value":{"payloads":["a"]},"time":1,"partition":0}
+{"process":0,"type":"fail","f":"append","time":2,"partition":0}
+`), Options{})
+	require.NoError(t, err)
+	require.Equal(t, verdict.Undecided, v.Verdict, "nor does one in which nothing happened")
 }
 
 // TestForeignHistories: what a system does not reveal is not judged, and the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -225,6 +226,9 @@ func TestSweepGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
+	_, err := (&Sweep{From: 0, To: math.MaxUint64}).Run(context.Background())
+	require.ErrorContains(t, err, "want at most 10000000 seeds")
+
 	for _, tc := range []struct {
 		s    Settings
 		want string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/replica"
 	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
 	"purgelab/linearizability/verdict"
@@ -67,6 +68,54 @@ func TestRottenSingletonRefuses(t *testing.T) {
 		rotten += r.Effects.Rotten
 	}
 	require.Greater(t, rotten, 4)
+}
+
+// The partitions beside one that a rotten disk took go on, and are judged to the
+// end: a replica of another one that is stuck is still seen.
+func TestRottenSingletonTakesNoOther(t *testing.T) {
+	lazy := func(c replica.Config) (sim.Member, error) {
+		m, err := replica.Open(c)
+		if err != nil {
+			return nil, err
+		}
+		if c.Partition == 0 { // the one that rots
+			return m, nil
+		}
+		return &idler{Replica: m}, nil
+	}
+	whole, stuck := 0, 0
+	for seed := uint64(1); seed <= 10; seed++ {
+		s := Settings{Seed: seed, Replicas: 1, Partitions: 2, NoTrace: true, Ops: 200, Plan: &faults.Plan{Faults: []faults.Fault{
+			{At: 500, For: 50, Kind: faults.Rot, Replicas: []int{1}, Draw: seed},
+		}}}
+		r := mustRun(t, s)
+		require.Equal(t, verdict.Pass, r.Verdict)
+		require.GreaterOrEqual(t, r.Ops, 200)
+		whole += r.Effects.Stopped
+
+		r, err := run(context.Background(), s, lazy)
+		require.NoError(t, err)
+		if r.Effects.Stopped > 0 {
+			property, _ := r.Red()
+			require.Equal(t, "NoStuckReplica", property, "seed %d", seed)
+			stuck++
+		}
+	}
+	require.Positive(t, whole)
+	require.Positive(t, stuck)
+}
+
+// idler is a replica that does no work any more after a while.
+type idler struct {
+	*replica.Replica
+	steps int
+}
+
+func (m *idler) Step(in replica.Input) (replica.Output, error) {
+	if m.steps++; m.steps > 200 && in.Work {
+		return replica.Output{}, nil
+	}
+	return m.Replica.Step(in)
 }
 
 // What reset-record cannot promise is listed elsewhere; that its replicas come to
