@@ -54,17 +54,19 @@ was not made, 3 bad usage.`,
 			if out == "" {
 				out = sweepFolder(&s, from, to)
 			}
-			done, err := prepareSweep(out, fresh)
-			if err != nil {
+			if err := prepareSweep(out, fresh); err != nil {
 				return err
 			}
-			total := int(to - from + 1)
-			if done > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %d runs were made before\n", done, total)
+			if jobs < 0 {
+				return usageError("--jobs %d: want 0 (one per core) or more", jobs)
 			}
+			total := int(to - from + 1)
 			b := newBar(cmd.ErrOrStderr(), total, "sweep")
 			sum, err := (&run.Sweep{
 				Settings: s, From: from, To: to, Jobs: jobs, Out: out,
+				Resumed: func(done int) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %d runs were made before\n", done, total)
+				},
 				Progress: func(sum *run.Summary) { b.set(sum.Runs) },
 			}).Run(cmd.Context())
 			b.done()
@@ -116,34 +118,33 @@ func sweepFolder(s *run.Settings, from, to uint64) string {
 }
 
 // prepareSweep looks at what an earlier sweep left in a folder. One that came
-// to its end, or that is not to be continued, is cleared away; of another one
-// the number of runs made is returned.
-func prepareSweep(dir string, fresh bool) (done int, err error) {
+// to its end, or that is not to be continued, is cleared away.
+func prepareSweep(dir string, fresh bool) error {
 	name := filepath.Join(dir, "sweep.json")
 	raw, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, &exitError{exitUsage, err}
+		return &exitError{exitUsage, err}
 	}
 	var old run.Summary
 	if err := json.Unmarshal(raw, &old); err != nil && !fresh {
-		return 0, usageError("%s: %w: remove it, or use --fresh", name, err)
+		return usageError("%s: %w: remove it, or use --fresh", name, err)
 	}
 	if !fresh && slices.Contains(old.Done, false) {
-		return old.Runs, nil
+		return nil // to be continued
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "seed-*"))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, d := range append(left, name) {
 		if err := os.RemoveAll(d); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // effects lists what took effect in many runs: planned faults by kind, then what

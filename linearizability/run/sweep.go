@@ -29,6 +29,9 @@ type Sweep struct {
 	// interrupt, and for one folder per red or undecided run. Empty: nothing is
 	// kept.
 	Out string
+	// Resumed, if not nil, is called when an interrupted sweep goes on, with the
+	// number of runs that were made before.
+	Resumed func(done int)
 	// Progress, if not nil, is called after each run, one call at a time.
 	Progress func(s *Summary)
 	// StopAtRed ends the sweep at the first red run.
@@ -99,6 +102,9 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	sum, err := w.resume()
 	if err != nil {
 		return nil, err
+	}
+	if sum.Runs > 0 && w.Resumed != nil {
+		w.Resumed(sum.Runs)
 	}
 	jobs := w.Jobs
 	if jobs <= 0 {

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 )
 
 // Tool is a TLC ready to run.
@@ -61,6 +62,9 @@ func (e *ChecksumError) Error() string {
 func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 	java, err := findJava()
 	if err != nil {
+		return Tool{}, err
+	}
+	if err := tryJava(ctx, java); err != nil {
 		return Tool{}, err
 	}
 	if jar := os.Getenv(envJar); jar != "" {
@@ -113,6 +117,29 @@ func findJava() (string, error) {
 		return "", fmt.Errorf("tlc: %w: TLC needs a Java runtime, 17 or newer, and there is no java in PATH: install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk@17) or set JAVA_HOME", ErrMissing)
 	}
 	return java, nil
+}
+
+// oldestJava is the oldest release of Java that the project was tried with.
+const oldestJava = 17
+
+// javaVersion is how java -version names its release: "17.0.15", or "1.8.0" of
+// old.
+var javaVersion = regexp.MustCompile(`version "(?:1\.)?(\d+)`)
+
+// tryJava runs java once: a file of that name need not work, nor be new enough.
+func tryJava(ctx context.Context, java string) error {
+	out, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	m := javaVersion.FindSubmatch(out)
+	if err != nil || m == nil {
+		return fmt.Errorf("tlc: %w: %s -version does not name a version (%v): %s", ErrMissing, java, err, bytes.TrimSpace(out))
+	}
+	if have, err := strconv.Atoi(string(m[1])); err != nil || have < oldestJava {
+		return fmt.Errorf("tlc: %w: %s is Java %s, want %d or newer: install one or set JAVA_HOME", ErrMissing, java, m[1], oldestJava)
+	}
+	return nil
 }
 
 // verify compares the checksum of a file with those allowed and says which

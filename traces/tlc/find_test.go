@@ -24,7 +24,7 @@ func fakeTools(t *testing.T, java, mvn bool, mvnDoes string) {
 	t.Helper()
 	bin := t.TempDir()
 	if java {
-		write(t, filepath.Join(bin, "java"), "#!/bin/sh\n", 0o755)
+		write(t, filepath.Join(bin, "java"), javaSays(`openjdk version "17.0.15"`), 0o755)
 	}
 	if mvn {
 		write(t, filepath.Join(bin, "mvn"), "#!/bin/sh\n"+mvnDoes+"\n", 0o755)
@@ -45,6 +45,22 @@ func TestMissingJavaSaysWhatToInstall(t *testing.T) {
 	t.Setenv("JAVA_HOME", t.TempDir())
 	_, err = Find(context.Background(), t.TempDir(), io.Discard)
 	require.ErrorIs(t, err, ErrMissing)
+}
+
+func javaSays(words string) string { return "#!/bin/sh\necho '" + words + "' >&2\n" }
+
+func TestJavaMustWorkAndBeNewEnough(t *testing.T) {
+	for words, want := range map[string]string{
+		`openjdk version "11.0.2"`:  "is Java 11, want 17 or newer",
+		`java version "1.8.0_292"`:  "is Java 8, want 17 or newer",
+		"cannot open shared object": "does not name a version",
+	} {
+		fakeTools(t, true, false, "")
+		write(t, filepath.Join(os.Getenv("PATH"), "java"), javaSays(words), 0o755)
+		_, err := Find(context.Background(), t.TempDir(), io.Discard)
+		require.ErrorIs(t, err, ErrMissing)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestMissingMavenSaysWhatToInstall(t *testing.T) {
