@@ -223,6 +223,15 @@ func TestSweepGoesOnWhereItStopped(t *testing.T) {
 	w.Settings.Ops = 61
 	_, err = w.Run(context.Background())
 	require.ErrorContains(t, err, "choose another folder")
+
+	w.Settings.Ops = 60
+	w.Resumed = func(done int) { require.Equal(t, 20, done) }
+	_, err = w.Run(context.Background())
+	require.NoError(t, err)
+	rest.Versions["purgelab"] = "another"
+	require.NoError(t, w.save(rest))
+	_, err = w.Run(context.Background())
+	require.ErrorContains(t, err, "was begun by a program of revision another")
 }
 
 func TestBadSettings(t *testing.T) {
