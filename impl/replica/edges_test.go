@@ -121,3 +121,26 @@ func TestDroppedPurgeIsProposedAgain(t *testing.T) {
 	c.settle()
 	require.EqualValues(t, 1, c.replicas[old-1].eng.Facts().Generation)
 }
+
+// A round of reads whose answer never comes is asked again, with a context of
+// its own.
+func TestLostReadsAreAskedAgain(t *testing.T) {
+	c := newCluster(t, 3, 0)
+	c.elect()
+	c.append("a")
+	l := c.leader()
+	r := c.replicas[l-1]
+	token := c.ask(&op.Request{Kind: op.ListOffsets, Which: op.LatestOffset})
+	c.step(l, Input{Work: true})
+	require.Len(t, r.reads.rounds, 1)
+	asked := r.reads.rounds[0].ctx
+	r.reads.rounds[0].ctx = 1 // nobody answers this one
+	c.settle()
+	require.NotContains(t, c.answers, token)
+	for range readRetryTicks {
+		c.step(l, Input{Tick: true})
+	}
+	c.settle()
+	require.EqualValues(t, 1, c.answers[token].Position.Offset)
+	require.Greater(t, r.reads.base+r.reads.round, asked)
+}
