@@ -69,6 +69,8 @@ type Config struct {
 	Hold bool
 	// Variants of the design.
 	Variants Variants
+	// Policy says what must be synced before it is acknowledged.
+	Policy Policy
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 

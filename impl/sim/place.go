@@ -225,7 +225,7 @@ func (c *Cluster) openShard(m *machine, h int) {
 	s.boots++
 	s.told, s.exists = 0, true
 	member, err := c.open(replica.Config{
-		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants,
+		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
 		FS: fs, Dir: at.dir(),
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,

@@ -100,6 +100,8 @@ type Options struct {
 	Sink observe.Sink
 	// Variants of the design.
 	Variants replica.Variants
+	// Policy of every partition.
+	Policy replica.Policy
 	// Watch, if not nil, is shown a replica after each boot and after steps at
 	// which its state may have changed much. It must only read.
 	Watch Watch

@@ -101,6 +101,14 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	if err != nil {
 		return nil, err
 	}
+	policy, err := s.policy()
+	if err != nil {
+		return nil, err
+	}
+	variants, err := replica.ParseVariants(s.Variant)
+	if err != nil {
+		return nil, err
+	}
 	m := &simulation{plan: s.Plan}
 	if m.plan == nil {
 		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
@@ -125,7 +133,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	m.cluster, err = sim.New(sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Recreations: s.Recreate, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
-		Sessions: sessionTable, Variants: replica.Variants{TaggedBookmarks: s.TaggedBookmarks}, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
+		Sessions: sessionTable, Variants: variants, Policy: policy, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}, m.script)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)

@@ -20,11 +20,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/replica"
+	"purgelab/impl/replica"
 	"purgelab/linearizability/faults"
 )
 
@@ -35,8 +38,8 @@ type Settings struct {
 	Replicas   int    `json:"replicas"`           // 1, 3 or 5; 3
 	Partitions int    `json:"partitions"`         // 1
 	Design     string `json:"design"`             // ordered, or advance
-	Messages   string `json:"messages"`           // persisted
-	Bookmarks  string `json:"bookmarks"`          // persisted
+	Messages   string `json:"messages"`           // persisted, or replicated
+	Bookmarks  string `json:"bookmarks"`          // persisted, or replicated
 	Positions  string `json:"positions"`          // tagged, or bare
 	Clients    int    `json:"clients"`            // 4
 	Ops        int    `json:"ops"`                // 300, of all clients together
@@ -46,8 +49,8 @@ type Settings struct {
 	// Faults is a class, or the path of a plan; none.
 	Faults string `json:"faults"`
 	Defect string `json:"defect,omitempty"`
-	// TaggedBookmarks is a variant of the design reset-record.
-	TaggedBookmarks bool `json:"taggedBookmarks,omitempty"`
+	// Variant of the design reset-record; names with commas between them.
+	Variant string `json:"variant,omitempty"`
 
 	// Plan, if not nil, is used instead of what Faults names.
 	Plan *faults.Plan `json:"-"`
@@ -101,14 +104,15 @@ func (s *Settings) Complete() error {
 	if s.Recreate < 0 || s.Recreate > 64 {
 		return fmt.Errorf("recreate %d: want 0 to 64", s.Recreate)
 	}
+	now, later := s.durabilities()
 	for _, w := range []struct {
 		name, v string
 		now     []string
 		later   []string
 	}{
 		{"design", s.Design, []string{"ordered", "reset-record", "advance"}, nil},
-		{"messages", s.Messages, []string{"persisted"}, []string{"replicated"}},
-		{"bookmarks", s.Bookmarks, []string{"persisted"}, []string{"replicated"}},
+		{"messages", s.Messages, now, later},
+		{"bookmarks", s.Bookmarks, now, later},
 		{"positions", s.Positions, []string{"tagged", "bare"}, nil},
 		{"purge-ack", s.PurgeAck, []string{"applied", "accepted", "mixed"}, nil},
 	} {
@@ -119,13 +123,35 @@ func (s *Settings) Complete() error {
 	if s.Design == "advance" && s.PurgeAck != "applied" {
 		return fmt.Errorf("purge-ack %q: want applied with design advance, which has no intents", s.PurgeAck)
 	}
-	if s.TaggedBookmarks && s.Design != "reset-record" {
-		return fmt.Errorf("tagged bookmarks: want design reset-record, got %s", s.Design)
+	variants, err := replica.ParseVariants(s.Variant)
+	if err != nil {
+		return err
+	}
+	if s.Variant = variants.String(); s.Variant != "" && s.Design != "reset-record" {
+		return fmt.Errorf("variant %q: want none with design %s", s.Variant, s.Design)
 	}
 	if _, err := defect.Parse(s.Defect); err != nil {
 		return err
 	}
 	return s.loadPlan()
+}
+
+// replicatedWorks lists the designs whose replicas can do without syncs.
+var replicatedWorks = []string{}
+
+// durabilities are the policies that this design has, and those it has not yet.
+func (s *Settings) durabilities() (now, later []string) {
+	if slices.Contains(replicatedWorks, s.Design) {
+		return []string{"persisted", "replicated"}, nil
+	}
+	return []string{"persisted"}, []string{"replicated"}
+}
+
+func (s *Settings) policy() (p replica.Policy, err error) {
+	if p.Messages, err = replica.ParseDurability(s.Messages); err == nil {
+		p.Bookmarks, err = replica.ParseDurability(s.Bookmarks)
+	}
+	return p, err
 }
 
 func oneOf(name, v string, now, later []string) error {
@@ -183,9 +209,7 @@ func (s *Settings) Flags() []string {
 	word("design", s.Design, "ordered")
 	word("messages", s.Messages, "persisted")
 	word("bookmarks", s.Bookmarks, "persisted")
-	if s.TaggedBookmarks {
-		out = append(out, "--tagged-bookmarks")
-	}
+	word("variant", s.Variant, "")
 	word("positions", s.Positions, "tagged")
 	num("clients", s.Clients, 4)
 	num("ops", s.Ops, 300)
