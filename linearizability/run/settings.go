@@ -27,7 +27,6 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
-	"purgelab/impl/replica"
 	"purgelab/linearizability/faults"
 )
 
