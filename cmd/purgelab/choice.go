@@ -46,7 +46,11 @@ func (c *choice) list() string {
 
 // completeChoices lets the shell complete the values of a flag.
 func completeChoices(cmd *cobra.Command, flag string, c *choice) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(c.legal, cobra.ShellCompDirectiveNoFileComp))
+	completeList(cmd, flag, c.legal)
+}
+
+func completeList(cmd *cobra.Command, flag string, legal []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(legal, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
 		panic(err) // the flag does not exist: a bug of the caller
 	}

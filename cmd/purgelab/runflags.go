@@ -4,11 +4,13 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/replica"
 	"purgelab/linearizability/run"
 )
 
@@ -21,7 +23,7 @@ type runFlags struct {
 	partitions, clients, ops, recreate                                         int
 	timeout                                                                    time.Duration
 
-	taggedBookmarks bool
+	variant string
 }
 
 // add gives a command the flags, all but --seed.
@@ -55,7 +57,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 			completeChoices(cmd, c.name, c.c)
 		}
 	}
-	fs.BoolVar(&f.taggedBookmarks, "tagged-bookmarks", false, "bookmarks carry their generation; a variant of design reset-record")
+	fs.StringVar(&f.variant, "variant", "", "variants of design reset-record, with commas between them: "+strings.Join(replica.VariantNames, ", "))
+	completeList(cmd, "variant", replica.VariantNames)
 	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
@@ -78,7 +81,7 @@ func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')
-	s.TaggedBookmarks = f.taggedBookmarks
+	s.Variant = f.variant
 	if flag := cmd.Flags().Lookup("seed"); flag != nil && !flag.Changed {
 		s.Seed = randomSeed()
 	}

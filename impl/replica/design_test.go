@@ -68,3 +68,16 @@ func (above) Bookmark(op.Key) (op.Position, bool) {
 }
 
 func (above) FirstAt(op.Timestamp) (op.Offset, op.Timestamp, bool, error) { return 0, 0, false, nil }
+
+func TestVariantsPrintAsTheyAreRead(t *testing.T) {
+	for _, list := range []string{"", "keep-floor", "tagged-bookmarks,keep-floor,retry-sync"} {
+		v, err := ParseVariants(list)
+		require.NoError(t, err)
+		require.Equal(t, list, v.String())
+	}
+	v, err := ParseVariants("retry-sync,tagged-bookmarks")
+	require.NoError(t, err)
+	require.Equal(t, Variants{TaggedBookmarks: true, RetrySync: true}, v)
+	_, err = ParseVariants("keep-floor,")
+	require.EqualError(t, err, `variant "": want any of tagged-bookmarks, keep-floor, retry-sync`)
+}

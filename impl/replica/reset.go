@@ -24,12 +24,6 @@ import (
 // A purge that fails is done again from its beginning; the engine knows what need
 // not be done twice. The answer "applied" is the leader's own completion.
 
-// Variants of the design.
-type Variants struct {
-	// TaggedBookmarks carry the generation that they belong to.
-	TaggedBookmarks bool
-}
-
 // beginReset starts the purge of the highest intent, on every replica.
 func (r *Replica) beginReset() {
 	if r.purge != nil || len(r.intents) == 0 {

@@ -80,8 +80,8 @@ func TestDeletionDefects(t *testing.T) {
 // TestSeedsResetRecord: alone, a replica that purges by a reset record keeps every
 // promise.
 func TestSeedsResetRecord(t *testing.T) {
-	for _, tagged := range []bool{false, true} {
-		s := Settings{Design: "reset-record", Replicas: 1, Faults: "all", TaggedBookmarks: tagged}
+	for _, variant := range []string{"", "tagged-bookmarks"} {
+		s := Settings{Design: "reset-record", Replicas: 1, Faults: "all", Variant: variant}
 		sum, err := (&Sweep{Settings: s, From: 1, To: seeds.Count()}).Run(context.Background())
 		require.NoError(t, err)
 		for _, bad := range append(sum.Reds, sum.Undecided...) {

@@ -44,6 +44,8 @@ func Parse(file, text string) (*Scenario, error) {
 		}
 	}
 	switch {
+	case s.Variants != (replica.Variants{}) && (len(s.Designs) != 1 || s.Designs[0] != replica.ResetRecord):
+		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
 	case len(s.Steps) == 0:
 		return nil, end.bad(1, "there is no step")
 	case (s.Defect == "") != (s.Red == ""):
@@ -89,6 +91,12 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 			}
 			s.Designs = append(s.Designs, d)
 		}
+	case "variant":
+		v, err := replica.ParseVariants(strings.Join(strings.Fields(value), ","))
+		if err != nil {
+			return r.bad(at, "%v", err)
+		}
+		s.Variants = v
 	case "defect":
 		if _, err := defect.Parse(value); err != nil {
 			return r.bad(at, "%v", err)
@@ -113,7 +121,7 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, defect, red, listed, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, defect, red, listed, checkpoint, segment, journal", name)
 	}
 	return nil
 }

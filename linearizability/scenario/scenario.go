@@ -37,6 +37,7 @@ type Scenario struct {
 	Origin   string
 	Replicas int
 	Designs  []replica.Design
+	Variants replica.Variants
 	// Checkpoint, Segment and Journal are the number of ops between checkpoints
 	// and the sizes of files.
 	Checkpoint, Segment, Journal int

@@ -137,7 +137,7 @@ func (w *world) boot(n *node) {
 		members[i] = i + 1
 	}
 	r, err := replica.Open(replica.Config{
-		ID: n.id, Members: members, Cluster: 1, Incarnation: w.incarnation(), Design: w.design, FS: n.faults.Wrap(n.disk.FS()), Dir: w.dir(),
+		ID: n.id, Members: members, Cluster: 1, Incarnation: w.incarnation(), Design: w.design, Variants: w.s.Variants, FS: n.faults.Wrap(n.disk.FS()), Dir: w.dir(),
 		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Sessions: 64,
 		CheckpointOps: w.s.Checkpoint, SegmentBytes: w.s.Segment, JournalBytes: w.s.Journal,
 		Rand: rand.New(&timers{boot: w.boots}), Sink: sink{w, n.id, w.shard}, Defects: w.defects,
