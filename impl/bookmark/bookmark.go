@@ -43,6 +43,7 @@ import (
 	"slices"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -56,8 +57,6 @@ const (
 	tombstone = 1
 	table     = 2
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrFailed means that a sync failed; the log must be opened anew.
 var ErrFailed = fmt.Errorf("bookmark: stopped after a failed step: %w", vfs.ErrUnsure)
@@ -251,12 +250,12 @@ func (l *Log) header(b []byte, number uint32) []byte {
 	b = l.o.Identity.Append(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(l.o.Generation))
 	b = binary.LittleEndian.AppendUint32(b, number)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+	return framed.SealHeader(b, at)
 }
 
 // frameSum is where the checksum of a frame begins: with what the header says.
 func (l *Log) frameSum(number uint32) uint32 {
-	return crc32.Checksum(l.header(nil, number)[4:32], castagnoli)
+	return framed.Sum(l.header(nil, number)[4:32])
 }
 
 func (l *Log) encode(b []byte, f frame, seq uint32) []byte {
@@ -269,7 +268,7 @@ func (l *Log) encode(b []byte, f frame, seq uint32) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(f.Position.Generation))
 	b = binary.LittleEndian.AppendUint64(b, uint64(f.Position.Offset))
 	b = append(b, 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(b[at:], crc32.Update(l.sum, castagnoli, b[at+4:]))
+	binary.LittleEndian.PutUint32(b[at:], crc32.Update(l.sum, framed.Castagnoli, b[at+4:]))
 	return b
 }
 
@@ -282,7 +281,7 @@ func (l *Log) decode(at int64, b []byte, seq uint32) (frame, error) {
 		return bad(0, "bookmark frame bytes", frameSize, len(b))
 	}
 	stored := binary.LittleEndian.Uint32(b)
-	if crc := crc32.Update(l.sum, castagnoli, b[4:frameSize]); crc != stored {
+	if crc := crc32.Update(l.sum, framed.Castagnoli, b[4:frameSize]); crc != stored {
 		return bad(0, "bookmark frame checksum", crc, stored)
 	}
 	if got := binary.LittleEndian.Uint32(b[12:]); got != seq {

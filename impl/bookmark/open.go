@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -31,7 +30,7 @@ func Open(o Options) (*Log, Report, error) {
 	l.sum = l.frameSum(o.Number)
 	var r Report
 	name := l.name(o.Number)
-	h, b, err := readFile(o.FS, name)
+	h, b, err := framed.ReadFile(o.FS, name)
 	if errors.Is(err, vfs.ErrNotExist) {
 		if o.Length > 0 {
 			return nil, r, &corrupt.Error{File: name, What: "bookmark log bytes", Want: o.Length, Got: "no file"}
@@ -84,15 +83,8 @@ func Open(o Options) (*Log, Report, error) {
 const foreignOwner = "bookmark log owner"
 
 func (l *Log) checkHeader(name string, b []byte) error {
-	if len(b) < fileHeader {
-		return &corrupt.Error{File: name, What: "bookmark header bytes", Want: fileHeader, Got: len(b)}
-	}
-	if m := binary.LittleEndian.Uint32(b); m != fileMagic {
-		return &corrupt.Error{File: name, What: "bookmark magic", Want: uint32(fileMagic), Got: m}
-	}
-	stored := binary.LittleEndian.Uint32(b[32:])
-	if crc := crc32.Checksum(b[:32], castagnoli); crc != stored {
-		return &corrupt.Error{File: name, Offset: 32, What: "bookmark header checksum", Want: crc, Got: stored}
+	if err := framed.CheckHeader(name, "bookmark", b, fileHeader, fileMagic); err != nil {
+		return err
 	}
 	show := func(id record.Identity, g op.Generation, n uint32) string {
 		return fmt.Sprintf("%v/g%d number %d", id, g, n)
@@ -138,28 +130,9 @@ func (l *Log) take(f frame) {
 }
 
 func (l *Log) cut() error {
-	if err := l.h.Truncate("bookmark.cut.truncate", l.size); err != nil {
-		return fmt.Errorf("bookmark: cut: %w", err)
-	}
-	if err := l.h.Sync("bookmark.cut.sync"); err != nil {
+	if err := framed.Cut(l.h, "bookmark.cut", l.size); err != nil {
 		return fmt.Errorf("bookmark: cut: %w", err)
 	}
 	l.dirty = false
 	return nil
-}
-
-func readFile(fs vfs.FS, name string) (vfs.File, []byte, error) {
-	f, err := fs.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	size, err := f.Size()
-	if err != nil {
-		return nil, nil, err
-	}
-	b := make([]byte, size)
-	if n, err := f.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
-		return nil, nil, err
-	}
-	return f, b, nil
 }

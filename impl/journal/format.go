@@ -2,10 +2,9 @@ package journal
 
 import (
 	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/record"
 	"purgelab/model/op"
@@ -23,12 +22,10 @@ const (
 	hasState = 1
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // identitySum is where the checksum of each frame starts, so that a frame of
 // another replica, or one inside a payload, never passes for one of ours.
 func identitySum(id record.Identity) uint32 {
-	return crc32.Checksum(id.Append(nil), castagnoli)
+	return framed.Sum(id.Append(nil))
 }
 
 func encodeFileHeader(id record.Identity, number uint32, firstSeq uint64) []byte {
@@ -36,7 +33,7 @@ func encodeFileHeader(id record.Identity, number uint32, firstSeq uint64) []byte
 	b = id.Append(b)
 	b = binary.LittleEndian.AppendUint32(b, number)
 	b = binary.LittleEndian.AppendUint64(b, firstSeq)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return framed.SealHeader(b, 0)
 }
 
 // fileHead is a decoded header of a file.
@@ -47,15 +44,8 @@ type fileHead struct {
 }
 
 func decodeFileHeader(file string, b []byte) (fileHead, error) {
-	if len(b) < fileHeader {
-		return fileHead{}, &corrupt.Error{File: file, What: "journal file header bytes", Want: fileHeader, Got: len(b)}
-	}
-	if m := binary.LittleEndian.Uint32(b); m != fileMagic {
-		return fileHead{}, &corrupt.Error{File: file, What: "journal file magic", Want: uint32(fileMagic), Got: m}
-	}
-	stored := binary.LittleEndian.Uint32(b[36:])
-	if crc := crc32.Checksum(b[:36], castagnoli); crc != stored {
-		return fileHead{}, &corrupt.Error{File: file, Offset: 36, What: "journal file header checksum", Want: crc, Got: stored}
+	if err := framed.CheckHeader(file, "journal file", b, fileHeader, fileMagic); err != nil {
+		return fileHead{}, err
 	}
 	return fileHead{
 		id:       record.DecodeIdentity(b[4:]),
@@ -91,18 +81,12 @@ func appendFrame(b []byte, sum uint32, inc op.Incarnation, seq, synced uint64, s
 		b = append(b, e.Data...)
 	}
 	f := b[at:]
-	binary.LittleEndian.PutUint32(f, frameMagic)
-	binary.LittleEndian.PutUint32(f[4:], uint32(len(f)-frameHeader))
 	binary.LittleEndian.PutUint32(f[12:], uint32(inc))
 	binary.LittleEndian.PutUint64(f[16:], seq)
 	binary.LittleEndian.PutUint64(f[24:], synced)
 	binary.LittleEndian.PutUint64(f[32:], uint64(first))
-	binary.LittleEndian.PutUint32(f[8:], frameSum(sum, f))
+	framed.Seal(f, frameHeader, frameMagic, sum)
 	return b
-}
-
-func frameSum(sum uint32, f []byte) uint32 {
-	return crc32.Update(crc32.Update(sum, castagnoli, f[:8]), castagnoli, f[12:])
 }
 
 // frame is a decoded frame; data of entries are parts of the buffer read.
@@ -122,20 +106,9 @@ func decodeFrame(file string, at int64, b []byte, sum uint32, inc op.Incarnation
 	bad := func(off int64, what string, want, got any) (frame, error) {
 		return frame{}, &corrupt.Error{File: file, Offset: at + off, What: what, Want: want, Got: got}
 	}
-	if len(b) < frameHeader {
-		return bad(0, "journal frame header bytes", frameHeader, len(b))
-	}
-	if m := binary.LittleEndian.Uint32(b); m != frameMagic {
-		return bad(0, "journal frame magic", uint32(frameMagic), m)
-	}
-	length := int64(binary.LittleEndian.Uint32(b[4:]))
-	if length > int64(len(b)-frameHeader) {
-		return bad(4, "journal frame length", fmt.Sprintf("at most %d", len(b)-frameHeader), length)
-	}
-	b = b[:frameHeader+length]
-	stored := binary.LittleEndian.Uint32(b[8:])
-	if crc := frameSum(sum, b); crc != stored {
-		return bad(8, "journal frame checksum", crc, stored)
+	b, err := framed.Check(file, "journal frame", at, b, frameHeader, frameMagic, sum)
+	if err != nil {
+		return frame{}, err
 	}
 	if i := op.Incarnation(binary.LittleEndian.Uint32(b[12:])); i != inc {
 		return bad(12, "journal frame incarnation", inc, i)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/record"
 	"purgelab/model/op"
@@ -88,7 +89,4 @@ func TestGarbage(t *testing.T) {
 }
 
 // putSum makes the checksum of a frame right.
-func putSum(f []byte) {
-	s := frameSum(0, f)
-	f[8], f[9], f[10], f[11] = byte(s), byte(s>>8), byte(s>>16), byte(s>>24)
-}
+func putSum(f []byte) { framed.Seal(f, frameHeader, frameMagic, 0) }

@@ -3,11 +3,10 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/raftlog"
-	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/durable"
 )
 
@@ -64,7 +63,7 @@ func Open(o Options) (*Journal, Report, error) {
 // load reads one file.
 func (j *Journal) load(number uint32, last bool, r *Report) error {
 	name := j.name(number)
-	f, b, err := readFile(j.o.FS, name)
+	f, b, err := framed.ReadFile(j.o.FS, name)
 	if err != nil {
 		return fmt.Errorf("journal: open %s: %w", name, err)
 	}
@@ -186,20 +185,4 @@ func (j *Journal) removeFile(name string) error {
 		return fmt.Errorf("journal: remove %s: %w", name, err)
 	}
 	return nil
-}
-
-func readFile(fs vfs.FS, name string) (vfs.File, []byte, error) {
-	f, err := fs.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	size, err := f.Size()
-	if err != nil {
-		return nil, nil, err
-	}
-	b := make([]byte, size)
-	if n, err := f.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
-		return nil, nil, err
-	}
-	return f, b, nil
 }

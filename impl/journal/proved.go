@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 )
@@ -24,7 +25,7 @@ func Proved(fs vfs.FS, dir string, id record.Identity) ([]Span, error) {
 	var out []Span
 	for n := uint32(1); ; n++ {
 		name := j.name(n)
-		h, b, err := readFile(fs, name)
+		h, b, err := framed.ReadFile(fs, name)
 		if errors.Is(err, vfs.ErrNotExist) {
 			return out, nil
 		}

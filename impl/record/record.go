@@ -29,10 +29,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"path"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -107,15 +107,13 @@ const (
 	crcAt      = 28
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Encode returns the bytes of a record.
 func Encode(id Identity, value []byte) []byte {
 	b := make([]byte, 0, headerSize+len(value))
 	b = binary.LittleEndian.AppendUint32(b, magic)
 	b = id.Append(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
-	crc := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, value)
+	crc := crc32.Update(crc32.Checksum(b, framed.Castagnoli), framed.Castagnoli, value)
 	b = binary.LittleEndian.AppendUint32(b, crc)
 	return append(b, value...)
 }
@@ -163,13 +161,14 @@ func Replace(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte)
 // Read returns the value at file. The error is nil for Value and Absent, a
 // *ForeignError for Foreign, a *corrupt.Error for Damaged.
 func Read(fs vfs.FS, file string, want Identity) ([]byte, Answer, error) {
-	b, err := readAll(fs, file)
+	h, b, err := framed.ReadFile(fs, file)
 	if errors.Is(err, vfs.ErrNotExist) {
 		return nil, Absent, nil
 	}
 	if err != nil {
 		return nil, IOError, fmt.Errorf("record: read %s: %w", file, err)
 	}
+	h.Close()
 	id, value, err := Decode(file, b)
 	if err != nil {
 		return nil, Damaged, err
@@ -194,25 +193,8 @@ func Decode(file string, b []byte) (Identity, []byte, error) {
 	}
 	value := b[headerSize:]
 	stored := binary.LittleEndian.Uint32(b[crcAt:])
-	if crc := crc32.Update(crc32.Checksum(b[:crcAt], castagnoli), castagnoli, value); crc != stored {
+	if crc := crc32.Update(crc32.Checksum(b[:crcAt], framed.Castagnoli), framed.Castagnoli, value); crc != stored {
 		return Identity{}, nil, &corrupt.Error{File: file, Offset: crcAt, What: "record checksum", Want: crc, Got: stored}
 	}
 	return DecodeIdentity(b[4:]), value, nil
-}
-
-func readAll(fs vfs.FS, file string) ([]byte, error) {
-	h, err := fs.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	size, err := h.Size()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, size)
-	if n, err := h.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
-		return nil, err
-	}
-	return b, nil
 }

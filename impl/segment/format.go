@@ -3,9 +3,9 @@ package segment
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/model/op"
 )
@@ -18,8 +18,6 @@ const (
 	batchHeader = 40
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // owner is what every checksum of a file begins with.
 type owner struct {
 	id  record.Identity
@@ -27,7 +25,7 @@ type owner struct {
 }
 
 func (o owner) sum() uint32 {
-	return crc32.Checksum(binary.LittleEndian.AppendUint32(o.id.Append(nil), uint32(o.gen)), castagnoli)
+	return framed.Sum(binary.LittleEndian.AppendUint32(o.id.Append(nil), uint32(o.gen)))
 }
 
 func (o owner) String() string { return fmt.Sprintf("%v/g%d", o.id, o.gen) }
@@ -38,21 +36,14 @@ func appendFileHeader(b []byte, o owner, base op.Offset) []byte {
 	b = o.id.Append(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(o.gen))
 	b = binary.LittleEndian.AppendUint64(b, uint64(base))
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+	return framed.SealHeader(b, at)
 }
 
 // decodeFileHeader checks a header; foreign tells damage from an intact header
 // of another owner.
 func decodeFileHeader(file string, b []byte, want owner) (base op.Offset, foreign bool, err error) {
-	if len(b) < fileHeader {
-		return 0, false, &corrupt.Error{File: file, What: "segment header bytes", Want: fileHeader, Got: len(b)}
-	}
-	if m := binary.LittleEndian.Uint32(b); m != fileMagic {
-		return 0, false, &corrupt.Error{File: file, What: "segment magic", Want: uint32(fileMagic), Got: m}
-	}
-	stored := binary.LittleEndian.Uint32(b[36:])
-	if crc := crc32.Checksum(b[:36], castagnoli); crc != stored {
-		return 0, false, &corrupt.Error{File: file, Offset: 36, What: "segment header checksum", Want: crc, Got: stored}
+	if err := framed.CheckHeader(file, "segment", b, fileHeader, fileMagic); err != nil {
+		return 0, false, err
 	}
 	got := owner{record.DecodeIdentity(b[4:]), op.Generation(binary.LittleEndian.Uint32(b[24:]))}
 	if got != want {
@@ -82,18 +73,12 @@ func appendBatch(b []byte, sum uint32, n op.Number, base op.Offset, ts op.Timest
 		b = append(b, p...)
 	}
 	f := b[at:]
-	binary.LittleEndian.PutUint32(f, batchMagic)
-	binary.LittleEndian.PutUint32(f[4:], uint32(len(f)-batchHeader))
 	binary.LittleEndian.PutUint32(f[12:], uint32(len(payloads)))
 	binary.LittleEndian.PutUint64(f[16:], uint64(n))
 	binary.LittleEndian.PutUint64(f[24:], uint64(base))
 	binary.LittleEndian.PutUint64(f[32:], uint64(ts))
-	binary.LittleEndian.PutUint32(f[8:], batchSum(sum, f))
+	framed.Seal(f, batchHeader, batchMagic, sum)
 	return b
-}
-
-func batchSum(sum uint32, f []byte) uint32 {
-	return crc32.Update(crc32.Update(sum, castagnoli, f[:8]), castagnoli, f[12:])
 }
 
 // decodeBatch reads the batch at b[0:]; at is its place in file, for errors.
@@ -101,27 +86,16 @@ func decodeBatch(file string, at int64, b []byte, sum uint32) (batch, error) {
 	bad := func(off int64, what string, want, got any) (batch, error) {
 		return batch{}, &corrupt.Error{File: file, Offset: at + off, What: what, Want: want, Got: got}
 	}
-	if len(b) < batchHeader {
-		return bad(0, "batch header bytes", batchHeader, len(b))
-	}
-	if m := binary.LittleEndian.Uint32(b); m != batchMagic {
-		return bad(0, "batch magic", uint32(batchMagic), m)
-	}
-	length := int64(binary.LittleEndian.Uint32(b[4:]))
-	if length > int64(len(b)-batchHeader) {
-		return bad(4, "batch length", fmt.Sprintf("at most %d", len(b)-batchHeader), length)
-	}
-	b = b[:batchHeader+length]
-	stored := binary.LittleEndian.Uint32(b[8:])
-	if crc := batchSum(sum, b); crc != stored {
-		return bad(8, "batch checksum", crc, stored)
+	b, err := framed.Check(file, "batch", at, b, batchHeader, batchMagic, sum)
+	if err != nil {
+		return batch{}, err
 	}
 	x := batch{
 		count: int(binary.LittleEndian.Uint32(b[12:])),
 		op:    op.Number(binary.LittleEndian.Uint64(b[16:])),
 		base:  op.Offset(binary.LittleEndian.Uint64(b[24:])),
 		ts:    op.Timestamp(binary.LittleEndian.Uint64(b[32:])),
-		crc:   stored,
+		crc:   binary.LittleEndian.Uint32(b[8:]),
 		size:  int64(len(b)),
 		body:  b[batchHeader:],
 	}

@@ -3,12 +3,11 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"purgelab/impl/corrupt"
-	"purgelab/impl/vfs"
+	"purgelab/impl/framed"
 	"purgelab/model/op"
 )
 
@@ -113,7 +112,7 @@ func (l *Log) list() ([]op.Offset, error) {
 // load reads one file. torn is damage that nothing proves to have been durable.
 func (l *Log) load(base op.Offset, next *op.Offset, r *Report) (torn *corrupt.Error, err error) {
 	f := &file{name: l.name(base), base: base, end: base, size: fileHeader}
-	h, b, err := readFile(l.o.FS, f.name)
+	h, b, err := framed.ReadFile(l.o.FS, f.name)
 	if err != nil {
 		return nil, fmt.Errorf("segment: open %s: %w", f.name, err)
 	}
@@ -182,10 +181,7 @@ func (l *Log) fits(f *file, x *batch, next op.Offset) error {
 // cut removes the end of a file, durably.
 func (l *Log) cut(f *file, size int64, r *Report) error {
 	r.Cut += size - f.size
-	if err := f.h.Truncate("segment.cut.truncate", f.size); err != nil {
-		return fmt.Errorf("segment: cut %s: %w", f.name, err)
-	}
-	if err := f.h.Sync("segment.cut.sync"); err != nil {
+	if err := framed.Cut(f.h, "segment.cut", f.size); err != nil {
 		return fmt.Errorf("segment: cut %s: %w", f.name, err)
 	}
 	f.dirty = false
@@ -219,20 +215,4 @@ func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Re
 	// Whatever was found above the checkpoint may be in the cache only.
 	l.newName = len(l.files) > 0
 	return l, *r, nil
-}
-
-func readFile(fs vfs.FS, name string) (vfs.File, []byte, error) {
-	f, err := fs.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	size, err := f.Size()
-	if err != nil {
-		return nil, nil, err
-	}
-	b := make([]byte, size)
-	if n, err := f.ReadAt(b, 0); err != nil && !(err == io.EOF && int64(n) == size) {
-		return nil, nil, err
-	}
-	return f, b, nil
 }
