@@ -143,6 +143,31 @@ type Facts struct {
 	Settled   op.Generation
 }
 
+// Check refuses a read from an offset outside of start and end.
+func (f *Facts) Check(from op.Offset) error {
+	if from < f.Start || from > f.End {
+		return &RangeError{From: from, Start: f.Start, End: f.End}
+	}
+	return nil
+}
+
+// Take makes the facts those as of op n, whose effect is stored.
+func (f *Facts) Take(n op.Number, eff Effect) {
+	switch eff.Kind {
+	case Append:
+		f.End += op.Offset(len(eff.Payloads))
+		f.LastTimestamp = eff.Timestamp
+	case Advance:
+		if eff.Start < f.Start || eff.Start > f.End {
+			panic(fmt.Sprintf("engine: advance to %d outside of %d to %d", eff.Start, f.Start, f.End))
+		}
+		f.Start = eff.Start
+	case Settle:
+		f.Settled = max(f.Settled, eff.Settled)
+	}
+	f.Applied, f.Front = n, max(f.Front, n)
+}
+
 // Era is a generation with its bounds and the boundary that it began with.
 type Era struct {
 	Generation op.Generation

@@ -175,8 +175,8 @@ func (e *Engine) Bookmarks() []engine.BookmarkEntry {
 
 // Read implements engine.Engine.
 func (e *Engine) Read(from op.Offset, max int) ([]op.Record, error) {
-	if from < e.facts.Start || from > e.facts.End {
-		return nil, &engine.RangeError{From: from, Start: e.facts.Start, End: e.facts.End}
+	if err := e.facts.Check(from); err != nil {
+		return nil, err
 	}
 	return e.segs.Read(from, e.facts.End, max)
 }
@@ -223,17 +223,7 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 	if err != nil {
 		return fmt.Errorf("flat: apply op %d: %w", n, err)
 	}
-	switch eff.Kind {
-	case engine.Append:
-		f.End += op.Offset(len(eff.Payloads))
-		f.LastTimestamp = eff.Timestamp
-	case engine.Advance:
-		if eff.Start < f.Start || eff.Start > f.End {
-			panic(fmt.Sprintf("flat: advance to %d outside of %d to %d", eff.Start, f.Start, f.End))
-		}
-		f.Start = eff.Start
-	}
-	f.Applied, f.Front = n, max(f.Front, n)
+	f.Take(n, eff)
 	return nil
 }
 

@@ -1,8 +1,8 @@
 package tagged
 
 import (
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
-	"purgelab/model/op"
 )
 
 // This file holds what defects do to a deletion of records.
@@ -16,6 +16,16 @@ func earliestStored(e *Engine) engine.Facts {
 	return f
 }
 
+// deleteWrongly is what follows a deletion that is switched to go wrong.
+func deleteWrongly(e *Engine) {
+	if e.o.Defects.Has(defect.WholeBatchDeleted) {
+		deleteWholeBatch(e)
+	}
+	if e.o.Defects.Has(defect.DeleteMovesBookmarks) {
+		moveBookmarks(e)
+	}
+}
+
 // deleteWholeBatch moves a start that lies inside a batch to its end.
 func deleteWholeBatch(e *Engine) {
 	f := &e.facts
@@ -24,13 +34,10 @@ func deleteWholeBatch(e *Engine) {
 	}
 }
 
-// moveBookmarks sets every bookmark to the last message, and ends op n.
-func moveBookmarks(e *Engine, n op.Number) error {
-	f := &e.facts
+// moveBookmarks sets every bookmark to the last message.
+func moveBookmarks(e *Engine) {
 	for _, b := range e.marks.All() {
-		b.Position.Offset = f.End - 1
+		b.Position.Offset = e.facts.End - 1
 		e.marks.Overwrite(b.Key, b.Position)
 	}
-	f.Applied, f.Front = n, max(f.Front, n)
-	return nil
 }

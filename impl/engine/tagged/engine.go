@@ -79,8 +79,8 @@ func (e *Engine) Bookmarks() []engine.BookmarkEntry { return e.marks.All() }
 // Read returns at most max records from an offset on, from disk. An offset
 // outside of start and end is a *RangeError, whatever the disk still holds.
 func (e *Engine) Read(from op.Offset, max int) ([]op.Record, error) {
-	if from < e.facts.Start || from > e.facts.End {
-		return nil, &engine.RangeError{From: from, Start: e.facts.Start, End: e.facts.End}
+	if err := e.facts.Check(from); err != nil {
+		return nil, err
 	}
 	return e.segs.Read(from, e.facts.End, max)
 }
@@ -133,26 +133,10 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 	if err != nil {
 		return fmt.Errorf("engine: apply op %d: %w", n, err)
 	}
-	switch eff.Kind {
-	case engine.Append:
-		f.End += op.Offset(len(eff.Payloads))
-		f.LastTimestamp = eff.Timestamp
-	case engine.Advance:
-		if eff.Start < f.Start || eff.Start > f.End {
-			panic(fmt.Sprintf("engine: advance to %d outside of %d to %d", eff.Start, f.Start, f.End))
-		}
-		f.Start = eff.Start
-		if e.o.Defects.Has(defect.WholeBatchDeleted) {
-			deleteWholeBatch(e)
-		}
-		if e.o.Defects.Has(defect.DeleteMovesBookmarks) {
-			return moveBookmarks(e, n)
-		}
-	case engine.Settle:
-		f.Settled = max(f.Settled, eff.Settled)
+	f.Take(n, eff)
+	if eff.Kind == engine.Advance {
+		deleteWrongly(e)
 	}
-	f.Applied = n
-	f.Front = max(f.Front, n)
 	return nil
 }
 
