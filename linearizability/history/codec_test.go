@@ -15,7 +15,8 @@ import (
 // operation uses, as the format writes no others.
 func fuzzer(seed int64) *fuzz.Fuzzer {
 	return fuzz.NewWithSeed(seed).NilChance(0.5).NumElements(1, 4).Funcs(
-		func(k *op.Kind, c fuzz.Continue) { *k = op.Register + op.Kind(c.Intn(int(op.Purge))) },
+		func(k *op.Kind, c fuzz.Continue) { *k = op.Register + op.Kind(c.Intn(int(op.NewIncarnation))) },
+		func(l *op.Losses, c fuzz.Continue) { *l = op.Losses(c.Intn(8)) },
 		func(k *op.ConsumerKind, c fuzz.Continue) { *k = op.ConsumerKind(c.Intn(2)) },
 		func(s *op.Strategy, c fuzz.Continue) { *s = op.Strategy(c.Intn(5)) },
 		func(r *op.Reset, c fuzz.Continue) { *r = op.Reset(c.Intn(3)) },
@@ -31,6 +32,9 @@ func fuzzer(seed int64) *fuzz.Fuzzer {
 			}
 			if r.Kind != op.ListOffsets {
 				r.Which = 0
+			}
+			if r.Kind != op.NewIncarnation {
+				r.MayLose = 0
 			}
 			if !usesAt(r) {
 				r.At, r.Bare = op.Position{}, false
@@ -60,7 +64,7 @@ func fuzzer(seed int64) *fuzz.Fuzzer {
 				if e.Reply.Code == op.Gone {
 					e.Reply.Records, e.Reply.Count = nil, 7
 				}
-				if e.Reply.Position.Incarnation == 0 {
+				if e.Reply.Position.Incarnation == 0 && e.Kind != op.NewIncarnation {
 					e.Reply.Position = op.Position{Offset: 3}
 				}
 				if e.Kind != op.GetBookmark && e.Kind != op.ListOffsets {
@@ -133,7 +137,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"no process", `{"type":"ok","f":"append","time":1}`, "h.jsonl:1: process: want a number, got none"},
 		{"no time", `{"process":1,"type":"ok","f":"append"}`, "h.jsonl:1: time: want a number, got none"},
 		{"type", `{"process":1,"type":"okay","f":"append","time":1}`, "h.jsonl:1: type: want one of invoke, ok, fail, info, got \"okay\""},
-		{"f", `{"process":1,"type":"ok","f":"apend","time":1}`, `h.jsonl:1: f: operation "apend": want one of [register append poll store-bookmark delete-bookmark get-bookmark list-offsets delete-records purge]`},
+		{"f", `{"process":1,"type":"ok","f":"apend","time":1}`, `h.jsonl:1: f: operation "apend": want one of [register append poll store-bookmark delete-bookmark get-bookmark list-offsets delete-records purge new-incarnation]`},
 		{"time stands still", invoke + "\n" + `{"process":1,"type":"ok","f":"append","time":10}`, "h.jsonl:3: time: want more than that of the event before, 10, got 10"},
 		{"position", invoke + `{"process":1,"type":"ok","f":"append","value":{"position":"i1:3"},"time":11}`, `h.jsonl:2: position "i1:3": want i<incarnation>:g<generation>:<offset>`},
 		{"fraction", invoke + `{"process":1,"type":"ok","f":"append","value":{"position":1.5},"time":11}`, `h.jsonl:2: position 1.5: want "i<incarnation>:g<generation>:<offset>" or an offset`},
@@ -150,6 +154,9 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"other partition", invoke + `{"process":1,"type":"ok","f":"append","time":11,"partition":2}`, "h.jsonl:2: partition: want 0 as invoked at line 1, got 2"},
 		{"not judged", invoke + `{"process":1,"type":"ok","f":"append","value":{"code":"transient"},"time":11}`, "h.jsonl:2: code: want an answer that can be judged on an ok, got transient, which belongs to a fail"},
 		{"accepted append", invoke + `{"process":1,"type":"ok","f":"append","value":{"accepted":true},"time":11}`, "h.jsonl:2: accepted: want it on the ok of a purge without a code, got it on the ok of a append"},
+		{"loss", `{"process":-1,"type":"invoke","f":"new-incarnation","value":{"may_lose":["mail"]},"time":1}`, `h.jsonl:1: may_lose: loss "mail": want one of [messages bookmarks synced]`},
+		{"loss of an append", `{"process":1,"type":"invoke","f":"append","value":{"may_lose":["messages"]},"time":1}`, "h.jsonl:1: may_lose: want it on a new-incarnation, got it on a append"},
+		{"bare incarnation", `{"process":-1,"type":"ok","f":"new-incarnation","value":{"position":3},"time":1}`, "h.jsonl:1: position: want the incarnation and generation that began, got none"},
 		{"info with an answer", invoke + `{"process":1,"type":"info","f":"append","value":{"timestamp":4},"time":11}`, "h.jsonl:2: value: want only intent and note on an info, which has no answer"},
 	} {
 		events, err := Parse("h.jsonl", strings.NewReader(c.text))

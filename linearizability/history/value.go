@@ -88,6 +88,9 @@ type request struct {
 	Expected   *position     `json:"expected,omitempty"`
 	Session    op.Session    `json:"session,omitempty"`
 	Sequence   op.Sequence   `json:"sequence,omitempty"`
+
+	Incarnation op.Incarnation `json:"incarnation,omitempty"`
+	MayLose     []string       `json:"may_lose,omitempty"`
 }
 
 // usesAt tells whether a request of this shape carries a position.
@@ -106,7 +109,7 @@ func usesKey(r *op.Request) bool {
 func encodeRequest(r *op.Request) ([]byte, error) {
 	v := request{
 		Payloads: r.Payloads, Timestamp: r.Timestamp, AutoCommit: r.AutoCommit,
-		Intent: r.Intent, Session: r.Session, Sequence: r.Sequence,
+		Intent: r.Intent, Session: r.Session, Sequence: r.Sequence, Incarnation: r.Incarnation, MayLose: r.MayLose.Names(),
 	}
 	if usesAt(r) {
 		v.At = &position{r.At, r.Bare}
@@ -136,9 +139,15 @@ func decodeRequest(kind op.Kind, partition op.Partition, b []byte) (*op.Request,
 	}
 	r := &op.Request{
 		Kind: kind, Partition: partition, Payloads: v.Payloads, Timestamp: v.Timestamp, AutoCommit: v.AutoCommit,
-		Intent: v.Intent, Session: v.Session, Sequence: v.Sequence,
+		Intent: v.Intent, Session: v.Session, Sequence: v.Sequence, Incarnation: v.Incarnation,
 	}
 	var err error
+	if r.MayLose, err = op.ParseLosses(v.MayLose); err != nil {
+		return nil, fmt.Errorf("may_lose: %w", err)
+	}
+	if r.MayLose != 0 && kind != op.NewIncarnation {
+		return nil, fmt.Errorf("may_lose: want it on a %s, got it on a %s", op.NewIncarnation, kind)
+	}
 	if v.Strategy != "" {
 		if r.Strategy, err = op.ParseStrategy(v.Strategy); err != nil {
 			return nil, err
@@ -265,6 +274,9 @@ func decodeReply(e *Event, b []byte) error {
 	}
 	if v.Position != nil {
 		p.Position = v.Position.Position
+	}
+	if e.Kind == op.NewIncarnation && e.Type == OK && p.Position.Incarnation == 0 {
+		return errors.New("position: want the incarnation and generation that began, got none")
 	}
 	for _, r := range v.Records {
 		p.Records = append(p.Records, op.Record(r))

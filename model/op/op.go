@@ -122,9 +122,13 @@ const (
 	DeleteRecords
 	// Purge drops every message and every bookmark and begins a generation.
 	Purge
+	// NewIncarnation is asked by no client: a majority of the replicas lost their
+	// memory, and the partition goes on under new op numbers from what the log of
+	// one of them holds.
+	NewIncarnation
 )
 
-var kindNames = [...]string{"", "register", "append", "poll", "store-bookmark", "delete-bookmark", "get-bookmark", "list-offsets", "delete-records", "purge"}
+var kindNames = [...]string{"", "register", "append", "poll", "store-bookmark", "delete-bookmark", "get-bookmark", "list-offsets", "delete-records", "purge", "new-incarnation"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && k > 0 {
@@ -235,6 +239,51 @@ func ParseWhich(s string) (Which, error) {
 	return 0, fmt.Errorf("offset kind %q: want one of %v", s, whichNames)
 }
 
+// Losses is a set of what a new incarnation may lack, though it took effect in
+// the one before.
+type Losses uint8
+
+const (
+	// LosesMessages: ops whose durability is that of messages, which is
+	// replicated: register, append, delete-records, purge.
+	LosesMessages Losses = 1 << iota
+	// LosesBookmarks: ops whose durability is that of bookmarks, which is
+	// replicated: store, delete, poll with auto-commit.
+	LosesBookmarks
+	// LosesSynced: anything. Disks are gone or damaged, or an operator did not
+	// wait for all members to answer.
+	LosesSynced
+)
+
+var lossNames = [...]string{"messages", "bookmarks", "synced"}
+
+// Names lists the set.
+func (l Losses) Names() []string {
+	var out []string
+	for i, n := range lossNames {
+		if l&(1<<i) != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// ParseLosses reads what Names lists.
+func ParseLosses(names []string) (Losses, error) {
+	var l Losses
+next:
+	for _, s := range names {
+		for i, n := range lossNames {
+			if n == s {
+				l |= 1 << i
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("loss %q: want one of %v", s, lossNames)
+	}
+	return l, nil
+}
+
 // Request is one client operation on one partition. Fields that an operation
 // does not use are zero.
 type Request struct {
@@ -273,6 +322,12 @@ type Request struct {
 	// takes effect only while the position (incarnation, generation, end) of
 	// the partition equals it; else the answer is Mismatch.
 	Expected *Position `cbor:"16,keyasint,omitempty"`
+
+	// Incarnation of the partition that the client believes in; 0: it names none.
+	// In another one the request has no effect.
+	Incarnation Incarnation `cbor:"17,keyasint,omitempty"`
+	// MayLose is what a NewIncarnation may lack.
+	MayLose Losses `cbor:"18,keyasint,omitempty"`
 }
 
 // Code classifies a reply.
@@ -353,8 +408,10 @@ type Reply struct {
 	// or, when there is none, where the next would be; of GetBookmark, the
 	// bookmark, if Found; of ListOffsets, the offset, if Found; of
 	// DeleteRecords, the new start (the low watermark; Offset -1 on an error);
-	// of Purge, (incarnation, new generation, 0). With Start and End: the
-	// current incarnation and generation, Offset -1.
+	// of Purge, (incarnation, new generation, 0); of NewIncarnation, its first
+	// era, and the offset from which on it knows no position of older
+	// incarnations, at most the end. With Start and End: the current incarnation
+	// and generation, Offset -1.
 	Position Position `cbor:"2,keyasint,omitempty"`
 	// Found is false when GetBookmark or ListOffsets by timestamp found none.
 	Found bool `cbor:"3,keyasint,omitempty"`
@@ -365,8 +422,8 @@ type Reply struct {
 	// Gone.
 	Records []Record `cbor:"5,keyasint,omitempty"`
 	Count   uint32   `cbor:"6,keyasint,omitempty"`
-	// Start and End come with OffsetOutOfRange, InvalidOffset,
-	// StaleGeneration, StaleIncarnation and Mismatch: the current era's.
+	// Start and End come with OffsetOutOfRange, InvalidOffset, StaleGeneration,
+	// StaleIncarnation and Mismatch: the current era's; and with NewIncarnation.
 	Start Offset `cbor:"7,keyasint,omitempty"`
 	End   Offset `cbor:"8,keyasint,omitempty"`
 	// Session is what Register opened.
