@@ -11,6 +11,8 @@ import "purgelab/impl/vfs"
 //	Forget   the cache goes on showing the changes; a power loss takes them
 //	Evict    the cache shows the stable bytes at once
 //
+// ForgetNames does to a directory what Forget does to a file.
+//
 // The rest of the file model is as before, so a process that starts anew on the
 // same cache reads, after Forget, what the disk does not have.
 
@@ -34,8 +36,14 @@ func (f fate) or(draw func(i int) bool) func(i int) bool {
 	return draw
 }
 
-// syncRest is sync of a file that has lost changes: those stay in the list.
+// syncRest is sync of a file or a directory that has lost changes: those stay in
+// the list.
 func (n *node) syncRest() {
+	for i := range n.pending {
+		if n.pending[i].fate == undecided {
+			n.pending[i].fate = kept
+		}
+	}
 	for i := range n.undo {
 		if n.undo[i].fate == undecided {
 			n.undo[i].fate = kept
@@ -72,6 +80,21 @@ func (f *file) Evict() error {
 	}
 	if len(f.n.undo) > 0 {
 		f.n.keepBytes(func(int) bool { return false })
+	}
+	return nil
+}
+
+// ForgetNames loses the changes of names in a directory since its last SyncDir at
+// the next power loss. A rename from or to another directory is not lost.
+func (f *files) ForgetNames(path string) error {
+	n := f.d.find(path)
+	if f.dead() || n == nil || !n.dir {
+		return f.d.fail(Call{Op: "forget", Path: path}, vfs.ErrNotExist)
+	}
+	for i := range n.pending {
+		if p := &n.pending[i]; p.fate == undecided && p.both == nil {
+			p.fate, n.lost = lost, true
+		}
 	}
 	return nil
 }

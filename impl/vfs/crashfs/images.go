@@ -18,8 +18,9 @@ func (d *Disk) Decisions() int {
 	for _, n := range d.reachable() {
 		for _, op := range n.pending {
 			switch {
-			case op.both == nil:
+			case op.both == nil && op.fate == undecided:
 				total++
+			case op.both == nil:
 			case !op.both.made && !both[op.both]:
 				both[op.both] = true
 				total++

@@ -15,7 +15,7 @@ type node struct {
 	// Of a file.
 	data []byte // what the cache shows
 	undo []undo // one entry per change since the last Sync, oldest first
-	lost bool   // some of them never become stable; see Forget
+	lost bool   // some changes, of bytes or of names, never become stable; see Forget
 
 	// Of a directory.
 	cur     []entry // names in the cache, sorted
@@ -46,6 +46,7 @@ type nameOp struct {
 	n        *node
 	// Shared by the two halves of a rename between directories; nil otherwise.
 	both *decision
+	fate fate
 }
 
 // decision is a draw that two operations share.
@@ -121,6 +122,10 @@ func (n *node) sync() {
 
 // syncNames makes the names of a directory stable.
 func (n *node) syncNames() {
+	if n.lost {
+		n.syncRest()
+		return
+	}
 	n.stable = append(n.stable[:0:0], n.cur...)
 	n.pending = nil
 }

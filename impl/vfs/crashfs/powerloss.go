@@ -131,7 +131,7 @@ func (n *node) keepNames(draw func(i int) bool) {
 		keep := false
 		switch b := op.both; {
 		case b == nil:
-			keep = draw(i)
+			keep = op.fate.or(draw)(i)
 		case b.made:
 			keep = b.keep
 		default:
@@ -142,7 +142,7 @@ func (n *node) keepNames(draw func(i int) bool) {
 			names = op.apply(names)
 		}
 	}
-	n.cur = names
+	n.cur, n.lost = names, false
 	n.syncNames()
 }
 

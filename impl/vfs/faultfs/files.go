@@ -94,7 +94,28 @@ func (f *files) List(path string) ([]string, error) {
 
 // SyncDir implements vfs.FS.
 func (f *files) SyncDir(label vfs.Label, path string) error {
-	return f.s.broken("syncdir", label, path, func() error { return f.under.SyncDir(label, path) })
+	if e := f.s.due("syncdir", label, path); e != nil {
+		switch e.Rule.Action {
+		case NamesForget:
+			if err := f.ForgetNames(path); err != nil {
+				return errors.Join(e, err)
+			}
+		case FailAfter:
+			if err := f.under.SyncDir(label, path); err != nil {
+				return err
+			}
+		}
+		return e
+	}
+	return f.under.SyncDir(label, path)
+}
+
+// ForgetNames passes on to the file system below, so that wrappers compose.
+func (f *files) ForgetNames(path string) error {
+	if u, ok := f.under.(interface{ ForgetNames(string) error }); ok {
+		return u.ForgetNames(path)
+	}
+	return ErrCannotForget
 }
 
 // file is an open file with rules.

@@ -31,6 +31,8 @@
 //	             though it can be read until the power fails, and later syncs
 //	             through any handle succeed
 //	sync-evict   the same, and the data is gone from reads at once
+//	names-forget the same of syncdir: names that were changed and not synced will
+//	             never be durable, though they can be seen until the power fails
 //	drop-write   success; nothing was written
 //	misdirect    success; the data was written by= bytes further on (512)
 //	bit-flip     success; bit= of byte at= of what is written or read is wrong
@@ -54,16 +56,17 @@ type Action string
 
 // The actions; the package comment says what each does.
 const (
-	FailBefore Action = "fail-before"
-	FailAfter  Action = "fail-after"
-	NoSpace    Action = "no-space"
-	ShortWrite Action = "short-write"
-	SyncForget Action = "sync-forget"
-	SyncEvict  Action = "sync-evict"
-	DropWrite  Action = "drop-write"
-	Misdirect  Action = "misdirect"
-	BitFlip    Action = "bit-flip"
-	StaleRead  Action = "stale-read"
+	FailBefore  Action = "fail-before"
+	FailAfter   Action = "fail-after"
+	NoSpace     Action = "no-space"
+	ShortWrite  Action = "short-write"
+	SyncForget  Action = "sync-forget"
+	SyncEvict   Action = "sync-evict"
+	NamesForget Action = "names-forget"
+	DropWrite   Action = "drop-write"
+	Misdirect   Action = "misdirect"
+	BitFlip     Action = "bit-flip"
+	StaleRead   Action = "stale-read"
 )
 
 // mutating are the calls that change the disk and carry a label.
@@ -71,20 +74,21 @@ var mutating = []string{"create", "rename", "remove", "mkdir", "link", "syncdir"
 
 // fits lists the calls that an action can break.
 var fits = map[Action][]string{
-	FailBefore: append([]string{"open", "read", "list"}, mutating...),
-	FailAfter:  mutating,
-	NoSpace:    {"create", "write", "truncate", "mkdir", "link"},
-	ShortWrite: {"write"},
-	SyncForget: {"sync"},
-	SyncEvict:  {"sync"},
-	DropWrite:  {"write"},
-	Misdirect:  {"write"},
-	BitFlip:    {"write", "read"},
-	StaleRead:  {"read"},
+	FailBefore:  append([]string{"open", "read", "list"}, mutating...),
+	FailAfter:   mutating,
+	NoSpace:     {"create", "write", "truncate", "mkdir", "link"},
+	ShortWrite:  {"write"},
+	SyncForget:  {"sync"},
+	SyncEvict:   {"sync"},
+	NamesForget: {"syncdir"},
+	DropWrite:   {"write"},
+	Misdirect:   {"write"},
+	BitFlip:     {"write", "read"},
+	StaleRead:   {"read"},
 }
 
 // Actions in the order of the package comment.
-var Actions = []Action{FailBefore, FailAfter, NoSpace, ShortWrite, SyncForget, SyncEvict, DropWrite, Misdirect, BitFlip, StaleRead}
+var Actions = []Action{FailBefore, FailAfter, NoSpace, ShortWrite, SyncForget, SyncEvict, NamesForget, DropWrite, Misdirect, BitFlip, StaleRead}
 
 // Rule says which calls break, and how.
 type Rule struct {
