@@ -1,0 +1,124 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+)
+
+// inboxMessages is how many messages wait for a node at most; more are lost, as
+// on a network.
+const inboxMessages = 1 << 14
+
+// inbox is what has come for a node and was not taken in yet.
+type inbox struct {
+	mu   sync.Mutex
+	got  received
+	wake chan struct{} // holds one: something came
+}
+
+// received is what came, in the order of its kind.
+type received struct {
+	calls    []*call
+	messages []parcel
+	looks    []func(*replica.Replica)
+}
+
+func (b *inbox) request(c *call) {
+	b.mu.Lock()
+	b.got.calls = append(b.got.calls, c)
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *inbox) message(p parcel) {
+	b.mu.Lock()
+	if len(b.got.messages) < inboxMessages {
+		b.got.messages = append(b.got.messages, p)
+	}
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *inbox) look(f func(*replica.Replica)) {
+	b.mu.Lock()
+	b.got.looks = append(b.got.looks, f)
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *inbox) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take exchanges what came for the slices of what was taken before.
+func (b *inbox) take(into *received) {
+	clear(into.calls)
+	clear(into.messages)
+	clear(into.looks)
+	empty := received{into.calls[:0], into.messages[:0], into.looks[:0]}
+	b.mu.Lock()
+	*into, b.got = b.got, empty
+	b.mu.Unlock()
+}
+
+// parcel is an encoded message on its way.
+type parcel struct {
+	from, to    int
+	partition   op.Partition
+	incarnation op.Incarnation
+	raft        []byte
+}
+
+func (p *parcel) decode() (replica.Message, error) {
+	m := replica.Message{From: p.from, To: p.to, Partition: p.partition, Incarnation: p.incarnation, Raft: new(raftpb.Message)}
+	return m, proto.Unmarshal(p.raft, m.Raft)
+}
+
+// Links join the replicas of a partition that run in one process. Messages are
+// encoded and decoded afresh, as on a wire, so no two goroutines share one.
+type Links struct {
+	mu    sync.Mutex
+	nodes map[int]*Node
+}
+
+func (l *Links) join(n *Node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.nodes == nil {
+		l.nodes = map[int]*Node{}
+	}
+	l.nodes[n.id] = n
+}
+
+func (l *Links) leave(n *Node) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.nodes[n.id] == n {
+		delete(l.nodes, n.id)
+	}
+}
+
+// send gives a message to the node that it is for, if that one runs.
+func (l *Links) send(m *replica.Message) error {
+	l.mu.Lock()
+	to := l.nodes[m.To]
+	l.mu.Unlock()
+	if to == nil {
+		return nil
+	}
+	b, err := proto.Marshal(m.Raft)
+	if err != nil {
+		return fmt.Errorf("node: message to replica %d: %w", m.To, err)
+	}
+	to.in.message(parcel{m.From, m.To, m.Partition, m.Incarnation, b})
+	return nil
+}

@@ -1,0 +1,213 @@
+// Package node is the shell around the replica machine: real files, a real
+// clock, goroutines. The machine itself (package replica) is the one that the
+// simulator runs; nothing of it is written again here.
+//
+// A Node is one replica of one partition. One goroutine owns its machine and
+// does nothing but this, over and over:
+//
+//	take in all that has come: ticks, messages, requests
+//	let the machine do one piece of disk work, which blocks while the disk does
+//	hand out what left the machine: messages, answers
+//
+// So requests that come during a sync are proposed together after it and share
+// the next one, which is group commit. There are no sockets yet: nodes of one
+// process send each other encoded messages over Links.
+//
+// A Node answers a request once. What was not answered when the node stops, or
+// when the caller gives up, has an unknown outcome: it may have taken effect, or
+// take effect later.
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/osfs"
+	"purgelab/model/op"
+)
+
+// DefaultTick is the time between two ticks of the machine.
+const DefaultTick = 10 * time.Millisecond
+
+// Options of Open.
+type Options struct {
+	// Root is the folder of this replica. It is made if it is not there; its
+	// parent is.
+	Root string
+	// Replica says who this is and how it behaves. FS, Dir and Rand are filled in.
+	Replica replica.Config
+	// Tick is the time between two ticks; 0 means DefaultTick.
+	Tick time.Duration
+	// Links to the other replicas; nil for one that is alone.
+	Links *Links
+	// Disk, if not nil, wraps the real files, to watch or to break them.
+	Disk func(vfs.FS) vfs.FS
+}
+
+// ErrStopped means that the node stopped before it answered. What was asked may
+// have taken effect.
+var ErrStopped = errors.New("node: stopped")
+
+// Node is a running replica. Its methods are safe for concurrent use.
+type Node struct {
+	id      int
+	machine *replica.Replica // of the goroutine that runs loop
+	tick    time.Duration
+	links   *Links
+	lock    *os.File
+	begun   time.Time
+	in      inbox
+
+	stopping chan struct{} // closed to end loop
+	once     sync.Once
+	clean    bool // set before stopping is closed
+	done     chan struct{}
+	err      error // why loop ended; read after done
+
+	calls map[uint64]*call // of loop: not answered
+	token uint64
+}
+
+// call is a request that waits for its answer.
+type call struct {
+	req    *op.Request
+	answer chan replica.Answer // one
+}
+
+// Open boots a replica from its folder and runs it. Errors are those of
+// replica.Open, and that the folder is in use.
+func Open(o Options) (*Node, error) {
+	fail := func(err error) (*Node, error) { return nil, fmt.Errorf("node: open %s: %w", o.Root, err) }
+	if err := makeFolder(o.Root); err != nil {
+		return fail(err)
+	}
+	lock, err := lockFolder(o.Root)
+	if err != nil {
+		return fail(err)
+	}
+	c := o.Replica
+	if c.FS, err = osfs.New(o.Root); err != nil {
+		lock.Close()
+		return fail(err)
+	}
+	if o.Disk != nil {
+		c.FS = o.Disk(c.FS)
+	}
+	c.Dir, c.Rand = ".", randomness()
+	machine, err := replica.Open(c)
+	if err != nil {
+		lock.Close()
+		return fail(err)
+	}
+	n := &Node{
+		id: c.ID, machine: machine, tick: o.Tick, links: o.Links, lock: lock, begun: time.Now(),
+		stopping: make(chan struct{}), done: make(chan struct{}), calls: map[uint64]*call{},
+	}
+	if n.tick == 0 {
+		n.tick = DefaultTick
+	}
+	n.in.wake = make(chan struct{}, 1)
+	if n.links != nil {
+		n.links.join(n)
+	}
+	go n.loop()
+	return n, nil
+}
+
+// Do asks for an operation and waits for its answer. An error says nothing about
+// whether it took effect. The request must not change before Do returns, and
+// what it holds must not change ever.
+func (n *Node) Do(ctx context.Context, req *op.Request) (replica.Answer, error) {
+	c := &call{req: req, answer: make(chan replica.Answer, 1)}
+	n.in.request(c)
+	select {
+	case a := <-c.answer:
+		return a, nil
+	case <-ctx.Done():
+		return replica.Answer{}, ctx.Err()
+	case <-n.done:
+		select {
+		case a := <-c.answer: // it came at the last moment
+			return a, nil
+		default:
+			return replica.Answer{}, n.why()
+		}
+	}
+}
+
+// View reads the replica between two of its steps.
+func (n *Node) View() (replica.View, error) {
+	out := make(chan replica.View, 1)
+	n.in.look(func(r *replica.Replica) { out <- r.View() })
+	select {
+	case v := <-out:
+		return v, nil
+	case <-n.done:
+		return replica.View{}, n.why()
+	}
+}
+
+// Done is closed when the node has stopped, by itself or because it was told to.
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// why is the reason of a node that has stopped.
+func (n *Node) why() error {
+	if n.err != nil {
+		return fmt.Errorf("%w: %w", ErrStopped, n.err)
+	}
+	return ErrStopped
+}
+
+// Close stops the node cleanly: what it wrote is durable when Close returns. An
+// error is that of the replica, which had stopped by itself, or of its disk.
+func (n *Node) Close() error {
+	n.stop(true)
+	return n.err
+}
+
+// Kill stops the node as the end of its process would: nothing is synced or
+// finished any more.
+func (n *Node) Kill() { n.stop(false) }
+
+func (n *Node) stop(clean bool) {
+	n.once.Do(func() {
+		n.clean = clean
+		close(n.stopping)
+	})
+	<-n.done
+}
+
+// makeFolder makes the folder of a replica; its name is durable.
+func makeFolder(root string) error {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	parent, err := osfs.New(filepath.Dir(root))
+	if err != nil {
+		return err
+	}
+	return parent.SyncDir("node.mkdir.dirsync", ".")
+}
+
+// randomness is that of the operating system: election timers and identities of
+// one boot must differ from those of any other.
+func randomness() *mathrand.Rand {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // it never fails
+	}
+	return mathrand.New(mathrand.NewPCG(binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])))
+}

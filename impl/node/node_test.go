@@ -1,0 +1,249 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// options are those of a replica with small files and many checkpoints.
+func options(t testing.TB) Options {
+	return Options{
+		Root: t.TempDir() + "/p0",
+		Tick: 2 * time.Millisecond,
+		Replica: replica.Config{
+			Cluster: 7, HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 16, Sessions: 64,
+			SegmentBytes: 4 << 10, JournalBytes: 16 << 10,
+		},
+	}
+}
+
+// partition opens replicas that are closed when the test ends.
+func partition(t *testing.T, o Options, replicas int) *Partition {
+	p, err := OpenPartition(o, replicas)
+	require.NoError(t, err)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func ask(t *testing.T, p *Partition, req *op.Request) op.Reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	reply, err := p.Do(ctx, req)
+	require.NoError(t, err)
+	return reply
+}
+
+func put(t *testing.T, p *Partition, payloads ...string) op.Reply {
+	req := &op.Request{Kind: op.Append}
+	for _, s := range payloads {
+		req.Payloads = append(req.Payloads, op.Payload(s))
+	}
+	r := ask(t, p, req)
+	require.Equal(t, op.OK, r.Code)
+	return r
+}
+
+// poll reads from the start what is there, up to max.
+func poll(t *testing.T, p *Partition, max uint32) []string {
+	r := ask(t, p, &op.Request{Kind: op.Poll, Strategy: op.First, Max: max})
+	require.Equal(t, op.OK, r.Code)
+	var out []string
+	for _, x := range r.Records {
+		out = append(out, string(x.Payload))
+	}
+	return out
+}
+
+// TestContract: what clients see of one replica and of three, across restarts of
+// every kind.
+func TestContract(t *testing.T) {
+	for _, replicas := range []int{1, 3} {
+		for _, clean := range []bool{true, false} {
+			t.Run(fmt.Sprintf("replicas=%d,clean=%v", replicas, clean), func(t *testing.T) {
+				o := options(t)
+				p := partition(t, o, replicas)
+				restart := func() {
+					for id := 1; id <= replicas; id++ {
+						if clean {
+							require.NoError(t, p.Stop(id))
+						} else {
+							p.Kill(id)
+						}
+					}
+					for id := 1; id <= replicas; id++ {
+						require.NoError(t, p.Start(id))
+					}
+				}
+				key := op.Key{Kind: op.Group, ID: 3}
+				require.EqualValues(t, 0, put(t, p, "a", "b").Position.Offset)
+				require.EqualValues(t, 2, put(t, p, "c").Position.Offset)
+				r := ask(t, p, &op.Request{Kind: op.Poll, Key: key, Max: 2, AutoCommit: true})
+				require.Len(t, r.Records, 2)
+				restart()
+				require.Equal(t, []string{"a", "b", "c"}, poll(t, p, 9))
+				r = ask(t, p, &op.Request{Kind: op.Poll, Key: key, Max: 9})
+				require.Len(t, r.Records, 1, "the bookmark is there")
+				for i := range 40 { // checkpoints and new files
+					put(t, p, fmt.Sprintf("%d-%0500d", i, i))
+				}
+				restart()
+				require.Len(t, poll(t, p, 99), 43)
+				r = ask(t, p, &op.Request{Kind: op.Purge, Intent: 5})
+				require.Equal(t, op.OK, r.Code)
+				require.EqualValues(t, 5, r.Position.Generation)
+				put(t, p, "fresh")
+				restart()
+				require.Equal(t, []string{"fresh"}, poll(t, p, 9))
+				r = ask(t, p, &op.Request{Kind: op.GetBookmark, Key: key})
+				require.False(t, r.Found, "no bookmark of the generation before")
+			})
+		}
+	}
+}
+
+// TestClients: many at once, while replicas are killed and restarted; every
+// append that was answered is there once, at its offset.
+func TestClients(t *testing.T) {
+	o := options(t)
+	p := partition(t, o, 3)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	at := map[op.Offset]string{}
+	for c := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := 0; i < 60; {
+				text := fmt.Sprintf("client %d message %d", c, i)
+				short, done := context.WithTimeout(ctx, time.Second)
+				r, err := p.Do(short, &op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload(text)}})
+				done()
+				if ctx.Err() != nil {
+					return
+				}
+				if err == nil && r.Code == op.OK {
+					mu.Lock()
+					at[r.Position.Offset] = text
+					mu.Unlock()
+					i++
+				}
+			}
+		}()
+	}
+	for i := range 6 {
+		time.Sleep(50 * time.Millisecond)
+		id := i%3 + 1
+		p.Kill(id)
+		require.NoError(t, p.Start(id))
+	}
+	wg.Wait()
+	require.NoError(t, ctx.Err(), "every client got its answers in time")
+	require.Len(t, at, 8*60)
+	got := poll(t, p, 1<<20)
+	for o, text := range at {
+		require.Equal(t, text, got[o], "offset %d", o)
+	}
+}
+
+// TestStopped: what was not answered has an unknown outcome, and a folder has
+// one replica at a time.
+func TestStopped(t *testing.T) {
+	o := options(t)
+	o.Replica.ID, o.Replica.Members = 1, []int{1, 2, 3} // nobody to agree with
+	n, err := Open(o)
+	require.NoError(t, err)
+	_, err = Open(o)
+	require.ErrorContains(t, err, "in use by another replica")
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	a, err := n.Do(context.Background(), &op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload("x")}})
+	require.NoError(t, err)
+	require.Equal(t, op.NotLeader, a.Reply.Code)
+	<-ctx.Done()
+	n.Kill()
+	_, err = n.Do(context.Background(), &op.Request{Kind: op.ListOffsets})
+	require.ErrorIs(t, err, ErrStopped)
+	_, err = n.View()
+	require.ErrorIs(t, err, ErrStopped)
+}
+
+// TestForeign: the disk of another replica is refused, and left alone.
+func TestForeign(t *testing.T) {
+	o := options(t)
+	p, err := OpenPartition(o, 1)
+	require.NoError(t, err)
+	put(t, p, "mine")
+	require.NoError(t, p.Close())
+	o.Replica.Cluster++
+	_, err = OpenPartition(o, 1)
+	require.ErrorContains(t, err, "want 8/p0/r1/i1, got 7/p0/r1/i1")
+	o.Replica.Cluster--
+	require.Equal(t, []string{"mine"}, poll(t, partition(t, o, 1), 9))
+}
+
+// brokenSync fails the syncs of the journal once it is told to.
+type brokenSync struct {
+	vfs.FS
+	broken *bool
+}
+
+type brokenFile struct {
+	vfs.File
+	broken *bool
+}
+
+func (b brokenSync) Create(l vfs.Label, path string) (vfs.File, error) {
+	f, err := b.FS.Create(l, path)
+	return brokenFile{f, b.broken}, err
+}
+
+func (b brokenFile) Sync(l vfs.Label) error {
+	if *b.broken {
+		return &fs.PathError{Op: "sync", Path: "journal", Err: errors.New("input/output error")}
+	}
+	return b.File.Sync(l)
+}
+
+// TestDiskError: a disk whose sync fails stops the node, and nobody is answered.
+func TestDiskError(t *testing.T) {
+	o := options(t)
+	o.Replica.ID, o.Replica.Members = 1, []int{1}
+	broken := false
+	o.Disk = func(real vfs.FS) vfs.FS { return brokenSync{real, &broken} }
+	n, err := Open(o)
+	require.NoError(t, err)
+	for {
+		v, err := n.View()
+		require.NoError(t, err)
+		if v.Role == consensus.Leader && v.Serving {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	req := &op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload("x")}}
+	a, err := n.Do(context.Background(), req)
+	require.NoError(t, err)
+	require.Equal(t, op.OK, a.Reply.Code)
+	n.in.look(func(*replica.Replica) { broken = true })
+	_, err = n.Do(context.Background(), req)
+	require.ErrorIs(t, err, ErrStopped)
+	var disk *replica.DiskError
+	require.ErrorAs(t, err, &disk)
+	require.ErrorAs(t, n.Close(), &disk)
+}
