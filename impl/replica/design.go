@@ -44,7 +44,7 @@ func (d Design) Intents() bool { return d != Advance }
 func openEngine(cfg *Config, o engine.Options) (engine.Engine, engine.Report, error) {
 	// Never a typed nil in the interface.
 	if cfg.Design == ResetRecord {
-		e, r, err := flat.Open(flat.Options{Options: o, Tagged: cfg.Variants.TaggedBookmarks})
+		e, r, err := flat.Open(flat.Options{Options: o, Tagged: cfg.Variants.TaggedBookmarks, RetrySync: cfg.Variants.RetrySync})
 		if err != nil {
 			return nil, r, err
 		}

@@ -78,7 +78,7 @@ func TestResetRecordFiltersWhatItHasJournaled(t *testing.T) {
 // During a cleanup appends go on, changes of bookmarks wait, in order, and polls
 // with auto-commit are refused.
 func TestResetRecordHoldsBookmarks(t *testing.T) {
-	c := newReset(t, 0, "fail-before label=purge.bookmark.dirsync times=2")
+	c := newReset(t, 0, "fail-before label=purge.bookmark.unlink times=2")
 	s := c.do(&op.Request{Kind: op.Register}).Session
 	c.append("old")
 	require.Equal(t, op.OK, c.do(c.store(0)).Code)
@@ -107,7 +107,7 @@ func TestResetRecordHoldsBookmarks(t *testing.T) {
 // the defect it takes them.
 func TestResetRecordRetry(t *testing.T) {
 	for d, want := range []string{"ok i1:g1:0 X Y", "ok i1:g1:0"} {
-		c := newReset(t, defect.RetryResetsAgain*defect.Set(d), "fail-before label=purge.bookmark.dirsync")
+		c := newReset(t, defect.RetryResetsAgain*defect.Set(d), "fail-before label=purge.bookmark.unlink")
 		c.append("old")
 		require.Equal(t, op.OK, c.do(c.store(0)).Code)
 		purge := c.ask(&op.Request{Kind: op.Purge, Intent: 1})

@@ -12,6 +12,15 @@ import (
 
 // breaks restarts replica id with rules on its disk.
 func (c *cluster) breaks(id int, rules ...string) *faultfs.Set {
+	s := c.rules(id, rules...)
+	c.crash(id, false)
+	require.NoError(c.t, c.boot(id))
+	c.elect()
+	return s
+}
+
+// rules makes rules those of the disk of replica id from its next boot on.
+func (c *cluster) rules(id int, rules ...string) *faultfs.Set {
 	s := faultfs.NewSet()
 	for _, text := range rules {
 		r, err := faultfs.Parse(text)
@@ -19,9 +28,6 @@ func (c *cluster) breaks(id int, rules ...string) *faultfs.Set {
 		s.Add(r)
 	}
 	c.faults[id-1] = s
-	c.crash(id, false)
-	require.NoError(c.t, c.boot(id))
-	c.elect()
 	return s
 }
 

@@ -44,11 +44,14 @@ import (
 	"purgelab/model/op"
 )
 
-// Options are those of every engine, and a variant.
+// Options are those of every engine, and variants.
 type Options struct {
 	engine.Options
 	// Tagged bookmarks say of which generation they are.
 	Tagged bool
+	// RetrySync lets a step of a purge be taken again after a failed sync; without
+	// it the engine must be opened anew, because a repeated sync may lie.
+	RetrySync bool
 }
 
 // Engine is not safe for concurrent use.

@@ -101,6 +101,7 @@ func (t *save) record() (bool, error) {
 type wipe struct {
 	e     *Engine
 	steps []func(*wipe) (bool, observe.Action, error)
+	o     *Options // with a fence around its disk, unless syncs are tried again
 	reset reset
 	cp    checkpoint
 	kind  op.ConsumerKind // whose folder is synced next
@@ -111,7 +112,11 @@ type wipe struct {
 // already keeps the floor that it has.
 func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	f := &e.facts
-	t := &wipe{e: e, reset: reset{g, n}}
+	o := e.o
+	if !o.RetrySync {
+		o.FS = fence{o.FS}
+	}
+	t := &wipe{e: e, o: &o, reset: reset{g, n}}
 	t.cp = checkpoint{
 		applied: f.Applied, timestamp: f.LastTimestamp, resetting: g, extra: extra,
 		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End, Boundary: f.Boundary},
@@ -144,7 +149,7 @@ func (t *wipe) Step() (done bool, did observe.Action, err error) {
 }
 
 func (t *wipe) frontier() (bool, observe.Action, error) {
-	if err := writeCheckpoint(&t.e.o, &t.cp, true); err != nil {
+	if err := writeCheckpoint(t.o, &t.cp, true); err != nil {
 		return false, "", err
 	}
 	t.e.task = nil
@@ -160,7 +165,7 @@ func (t *wipe) unlinkSegments() (bool, observe.Action, error) {
 }
 
 func (t *wipe) syncSegments() (bool, observe.Action, error) {
-	if err := t.e.o.FS.SyncDir("purge.segment.dirsync", t.e.o.segments()); err != nil {
+	if err := t.o.FS.SyncDir("purge.segment.dirsync", t.e.o.segments()); err != nil {
 		return false, "", err
 	}
 	return true, "SyncSegments", nil
@@ -173,7 +178,7 @@ func (t *wipe) record() (bool, observe.Action, error) {
 	if err != nil {
 		return false, "", err
 	}
-	if err := writeReset(&e.o, t.reset); err != nil {
+	if err := writeReset(t.o, t.reset); err != nil {
 		segs.Close()
 		return false, "", err
 	}
@@ -198,7 +203,7 @@ func (t *wipe) unlinkBookmarks() (bool, observe.Action, error) {
 
 func (t *wipe) syncBookmarks() (bool, observe.Action, error) {
 	if !t.e.o.Defects.Has(defect.BookmarkNoDirSync) {
-		if err := t.e.o.FS.SyncDir("purge.bookmark.dirsync", t.e.o.bookmarks(t.kind)); err != nil {
+		if err := t.o.FS.SyncDir("purge.bookmark.dirsync", t.e.o.bookmarks(t.kind)); err != nil {
 			return false, "", err
 		}
 	}
@@ -211,7 +216,7 @@ func (t *wipe) syncBookmarks() (bool, observe.Action, error) {
 
 func (t *wipe) complete() (bool, observe.Action, error) {
 	e, f := t.e, &t.e.facts
-	if err := writeGen(&e.o, t.reset.generation); err != nil {
+	if err := writeGen(t.o, t.reset.generation); err != nil {
 		return false, "", err
 	}
 	f.Settled, f.Pending = t.reset.generation, nil
