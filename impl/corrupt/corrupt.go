@@ -25,3 +25,22 @@ func (e *Error) Error() string {
 
 // Is makes errors.Is(err, ErrCorrupt) true.
 func (e *Error) Is(target error) bool { return target == ErrCorrupt }
+
+// Span is bytes of a file, from From up to To, whose damage must be refused:
+// something else on the disk shows that they were durable.
+type Span struct {
+	File     string
+	From, To int64
+	Of       Kind
+}
+
+// Kind is what bytes of a disk hold.
+type Kind string
+
+// The kinds.
+const (
+	Journal   Kind = "journal"
+	Messages  Kind = "messages"
+	Bookmarks Kind = "bookmarks"
+	Record    Kind = "record"
+)

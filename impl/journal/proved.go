@@ -4,25 +4,20 @@ import (
 	"errors"
 	"io"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 )
-
-// Span is bytes of a file, from From up to To.
-type Span struct {
-	File     string
-	From, To int64
-}
 
 // Proved lists the entries of the journal in dir, without term and vote, whose
 // loss can be told from a torn tail: their frame is in a file that has a
 // successor, or a later frame says that it was synced. Damage to any of these
 // bytes must be refused by Open, whatever else happens; damage above them cannot
 // be told from a write that a power loss tore.
-func Proved(fs vfs.FS, dir string, id record.Identity) ([]Span, error) {
+func Proved(fs vfs.FS, dir string, id record.Identity) ([]corrupt.Span, error) {
 	j := &Journal{o: Options{FS: fs, Dir: dir, Identity: id}, sum: identitySum(id)}
-	var out []Span
+	var out []corrupt.Span
 	for n := uint32(1); ; n++ {
 		name := j.name(n)
 		h, b, err := framed.ReadFile(fs, name)
@@ -33,9 +28,12 @@ func Proved(fs vfs.FS, dir string, id record.Identity) ([]Span, error) {
 			return nil, err
 		}
 		h.Close()
-		_, err = fs.Open(j.name(n + 1))
+		next, err := fs.Open(j.name(n + 1))
 		followed := err == nil
-		var spans []Span
+		if followed {
+			next.Close()
+		}
+		var spans []corrupt.Span
 		var seqs []uint64
 		synced := uint64(0)
 		for at := int64(fileHeader); at < int64(len(b)); {
@@ -45,7 +43,7 @@ func Proved(fs vfs.FS, dir string, id record.Identity) ([]Span, error) {
 			}
 			synced = max(synced, f.synced)
 			if body := int64(len(f.body)); body > 0 {
-				spans, seqs = append(spans, Span{name, at + f.size - body, at + f.size}), append(seqs, f.seq)
+				spans, seqs = append(spans, corrupt.Span{File: name, From: at + f.size - body, To: at + f.size, Of: corrupt.Journal}), append(seqs, f.seq)
 			}
 			at += f.size
 		}

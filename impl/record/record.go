@@ -118,6 +118,12 @@ func Encode(id Identity, value []byte) []byte {
 	return append(b, value...)
 }
 
+// Span is the bytes of a record of value at file: it is there whole or not at
+// all, so damage to any of them must be refused.
+func Span(file string, value []byte) corrupt.Span {
+	return corrupt.Span{File: file, To: int64(headerSize + len(value)), Of: corrupt.Record}
+}
+
 // Write replaces the record at path by value, durably. Its calls carry label
 // with one of the endings .discard, .create, .write, .sync, .rename, .dirsync.
 // After an error the old value or the new one is there.

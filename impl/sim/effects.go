@@ -15,16 +15,29 @@ type Effects struct {
 	AtCall         int `json:"atCall"`        // crashes that hit the disk call aimed at
 	InRecovery     int `json:"inRecovery"`    // of those, during a boot
 	Restarts       int `json:"restarts"`
-	DiskFaults     int `json:"diskFaults"`     // calls of a disk that failed
-	DiskRestarts   int `json:"diskRestarts"`   // machines restarted over it
-	Rotten         int `json:"rotten"`         // bytes that changed on the medium
-	Stopped        int `json:"stopped"`        // replicas that refused them
-	GaveUp         int `json:"gaveUp"`         // operations whose outcome stayed unknown
-	Unacknowledged int `json:"unacknowledged"` // operations whose answer nobody awaited
-	Repeated       int `json:"repeated"`       // requests that a client sent again
-	Retired        int `json:"retired"`        // replicas of deleted partitions that stopped
-	Recreated      int `json:"recreated"`      // partitions created again
-	Stale          int `json:"stale"`          // requests refused because their partition was gone
+	DiskFaults     int `json:"diskFaults"`   // calls of a disk that failed
+	DiskRestarts   int `json:"diskRestarts"` // machines restarted over it
+	Rotten         int `json:"rotten"`       // places that changed on the medium
+	// Of those, bytes by what they hold.
+	RottenJournal   int `json:"rottenJournal"`
+	RottenMessages  int `json:"rottenMessages"`
+	RottenBookmarks int `json:"rottenBookmarks"`
+	RottenRecords   int `json:"rottenRecords"`
+	Misdirected     int `json:"misdirected"`    // writes that landed elsewhere
+	LostWrites      int `json:"lostWrites"`     // writes that never landed
+	FlippedWrites   int `json:"flippedWrites"`  // writes with a wrong bit
+	FlippedReads    int `json:"flippedReads"`   // reads with a wrong bit
+	StaleReads      int `json:"staleReads"`     // reads of what was there before
+	Stopped         int `json:"stopped"`        // replicas that refused them
+	GaveUp          int `json:"gaveUp"`         // operations whose outcome stayed unknown
+	Unacknowledged  int `json:"unacknowledged"` // operations whose answer nobody awaited
+	Repeated        int `json:"repeated"`       // requests that a client sent again
+	PurgesAgain     int `json:"purgesAgain"`    // of those, purges
+	LeaderChanges   int `json:"leaderChanges"`  // of partitions, to another replica
+	BetweenPurges   int `json:"betweenPurges"`  // crashes after a partition of a topic was purged, before another
+	Retired         int `json:"retired"`        // replicas of deleted partitions that stopped
+	Recreated       int `json:"recreated"`      // partitions created again
+	Stale           int `json:"stale"`          // requests refused because their partition was gone
 }
 
 // Each calls f with every counter, in a fixed order.
@@ -43,11 +56,22 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("restarts", e.Restarts)
 	f("failed disk calls", e.DiskFaults)
 	f("restarts over a disk", e.DiskRestarts)
-	f("rotten bytes", e.Rotten)
+	f("rotten bytes of the journal", e.RottenJournal)
+	f("rotten bytes of messages", e.RottenMessages)
+	f("rotten bytes of bookmarks", e.RottenBookmarks)
+	f("rotten bytes of records", e.RottenRecords)
+	f("misdirected writes", e.Misdirected)
+	f("lost writes", e.LostWrites)
+	f("bits flipped in writes", e.FlippedWrites)
+	f("bits flipped in reads", e.FlippedReads)
+	f("stale reads", e.StaleReads)
 	f("replicas stopped by them", e.Stopped)
 	f("unknown outcomes", e.GaveUp)
 	f("answers not awaited", e.Unacknowledged)
 	f("requests repeated", e.Repeated)
+	f("purges asked again", e.PurgesAgain)
+	f("leaders replaced", e.LeaderChanges)
+	f("crashes amid a topic's purge", e.BetweenPurges)
 	f("replicas of deleted partitions", e.Retired)
 	f("partitions created again", e.Recreated)
 	f("requests for deleted partitions", e.Stale)
@@ -70,10 +94,22 @@ func (e *Effects) Add(o Effects) {
 	e.DiskFaults += o.DiskFaults
 	e.DiskRestarts += o.DiskRestarts
 	e.Rotten += o.Rotten
+	e.RottenJournal += o.RottenJournal
+	e.RottenMessages += o.RottenMessages
+	e.RottenBookmarks += o.RottenBookmarks
+	e.RottenRecords += o.RottenRecords
+	e.Misdirected += o.Misdirected
+	e.LostWrites += o.LostWrites
+	e.FlippedWrites += o.FlippedWrites
+	e.FlippedReads += o.FlippedReads
+	e.StaleReads += o.StaleReads
 	e.Stopped += o.Stopped
 	e.GaveUp += o.GaveUp
 	e.Unacknowledged += o.Unacknowledged
 	e.Repeated += o.Repeated
+	e.PurgesAgain += o.PurgesAgain
+	e.LeaderChanges += o.LeaderChanges
+	e.BetweenPurges += o.BetweenPurges
 	e.Retired += o.Retired
 	e.Recreated += o.Recreated
 	e.Stale += o.Stale

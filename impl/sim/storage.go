@@ -2,12 +2,9 @@ package sim
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
+	"slices"
 
 	"purgelab/impl/corrupt"
-	"purgelab/impl/journal"
-	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
@@ -16,14 +13,23 @@ import (
 // storage is what is wrong with the disk of a machine.
 type storage struct {
 	rules  *faultfs.Set // nil: disks do not fail in this run
-	rotten bool
-	of     op.Partition // whose bytes rotted
+	armed  []armedRule
+	rotten bool         // bytes were damaged, or read wrongly
+	doubts int          // rules that may do so
+	of     op.Partition // whose bytes
 	gone   bool         // its replica has stopped for good
+}
+
+// armedRule is a rule with who wants to know that it broke a call.
+type armedRule struct {
+	rule faultfs.Rule
+	hit  func()
 }
 
 func (c *Cluster) initStorage(m *machine) {
 	if c.o.DiskFaults {
 		m.rules = faultfs.NewSet()
+		m.rules.Hit = func(e *faultfs.Error) { c.brokeCall(m, e) }
 	}
 }
 
@@ -35,23 +41,52 @@ func (m *machine) fs() vfs.FS {
 	return m.rules.Wrap(m.disk.FS())
 }
 
-// BreakDisk makes calls of a machine's disk fail until MendDisk; hit, if not nil,
-// is called for each that does. Options.DiskFaults must be set.
-func (c *Cluster) BreakDisk(id int, r faultfs.Rule, hit func()) {
+// BreakDisk makes calls of a machine's disk break by a rule until mend is called,
+// or MendDisk; hit, if not nil, is called for each that does. Options.DiskFaults
+// must be set.
+func (c *Cluster) BreakDisk(id int, r faultfs.Rule, hit func()) (mend func()) {
 	m := &c.machines[id]
-	m.rules.Hit = func(*faultfs.Error) {
-		c.Effects.DiskFaults++
-		if hit != nil {
-			hit()
+	m.rules.Add(r)
+	m.armed = append(m.armed, armedRule{r, hit})
+	return func() {
+		m.rules.Drop(r)
+		for i := range m.armed {
+			if m.armed[i].rule == r {
+				m.armed = slices.Delete(m.armed, i, i+1)
+				return
+			}
 		}
 	}
-	m.rules.Add(r)
+}
+
+// brokeCall counts a call that a rule broke.
+func (c *Cluster) brokeCall(m *machine, e *faultfs.Error) {
+	n := &c.Effects.DiskFaults
+	switch a := e.Rule.Action; {
+	case a == faultfs.Misdirect:
+		n = &c.Effects.Misdirected
+	case a == faultfs.DropWrite:
+		n = &c.Effects.LostWrites
+	case a == faultfs.StaleRead:
+		n = &c.Effects.StaleReads
+	case a == faultfs.BitFlip && e.Op == "read":
+		n = &c.Effects.FlippedReads
+	case a == faultfs.BitFlip:
+		n = &c.Effects.FlippedWrites
+	}
+	*n++
+	for _, x := range m.armed {
+		if x.rule == e.Rule && x.hit != nil {
+			x.hit()
+		}
+	}
 }
 
 // MendDisk ends all rules of a machine's disk.
 func (c *Cluster) MendDisk(id int) {
 	if s := c.machines[id].rules; s != nil {
 		s.Clear()
+		c.machines[id].armed = nil
 	}
 }
 
@@ -91,55 +126,20 @@ func (c *Cluster) Lost(p int) bool {
 
 // explains tells whether a replica is right to stop for good.
 func (m *machine) explains(p op.Partition, err error) bool {
-	return m.rotten && p == m.of && errors.Is(err, corrupt.ErrCorrupt)
+	return m.doubtful() && p == m.of && errors.Is(err, corrupt.ErrCorrupt)
 }
 
-// Rot changes one byte of what a machine's replica of a partition has synced, at
-// a place whose loss the disk itself can prove: an entry of the journal that a
-// later frame shows to have been synced, or the marker or the checkpoint, which
-// are whole or not there. It never is the term or the vote, and it strikes no
-// more than a minority of machines, or a single one. It tells what it changed;
-// empty if there is nothing that it may.
-func (c *Cluster) Rot(id, p int, r *rand.Rand) string {
-	m := &c.machines[id]
+// doubtful: what is read from the disk may not be what was written.
+func (m *machine) doubtful() bool { return m.rotten || m.doubts > 0 }
+
+// mayRot: no more than a minority of machines is rotten, or a single one, and of
+// each no more than one partition.
+func (c *Cluster) mayRot(m *machine, p int) bool {
 	others := 0
 	for i := range c.machines {
-		if c.machines[i].rotten && i != id {
+		if c.machines[i].doubtful() && i != m.id {
 			others++
 		}
 	}
-	if m.rotten && m.of != op.Partition(p) || others >= max(1, (c.o.Replicas-1)/2) {
-		return ""
-	}
-	who := record.Identity{Cluster: 1, Partition: op.Partition(p), Replica: uint32(id), Incarnation: 1}
-	// Its own handles: those of the machine may be dead.
-	fs := m.disk.Clone().FS()
-	spans, err := journal.Proved(fs, dirOf(p)+"/journal", who)
-	if err != nil {
-		return ""
-	}
-	// Records that are not needed may rot too; nobody will notice.
-	records := []string{"marker"}
-	if names, err := fs.List(dirOf(p)); err == nil {
-		for _, n := range names {
-			records = append(records, n+"checkpoint")
-		}
-	}
-	for _, name := range records {
-		file := dirOf(p) + "/" + name
-		if b, answer, _ := record.Read(fs, file, who); answer == record.Value {
-			spans = append(spans, journal.Span{File: file, From: 0, To: int64(len(b))})
-		}
-	}
-	if len(spans) == 0 {
-		return ""
-	}
-	s := spans[r.IntN(len(spans))]
-	at := s.From + r.Int64N(s.To-s.From)
-	if err := m.disk.Rot(s.File, at, 1<<r.IntN(8)); err != nil {
-		return ""
-	}
-	m.rotten, m.of = true, op.Partition(p)
-	c.Effects.Rotten++
-	return fmt.Sprintf("%s byte %d", s.File, at)
+	return (!m.doubtful() || m.of == op.Partition(p)) && others < max(1, (c.o.Replicas-1)/2)
 }

@@ -111,24 +111,31 @@ func forget(o engine.Options, cp checkpoint) (checkpoint, error) {
 
 // openGeneration opens what a checkpoint speaks of.
 func openGeneration(o engine.Options, cp *checkpoint) (*segment.Log, *bookmark.Log, segment.Report, bookmark.Report, error) {
-	folder := purge.Folder(o.Dir, cp.Generation)
-	segs, sr, err := segment.Open(segment.Options{
-		FS: o.FS, Dir: folder, Identity: o.Identity, Generation: cp.Generation,
-		SegmentBytes: o.SegmentBytes, IndexEvery: o.IndexEvery,
-		Start: cp.Start, End: cp.End, Applied: cp.Applied, Timestamp: cp.Timestamp,
-	})
+	segs, sr, err := segment.Open(segmentOptions(o, cp))
 	if err != nil {
 		return nil, nil, sr, bookmark.Report{}, err
 	}
-	marks, br, err := bookmark.Open(bookmark.Options{
-		FS: o.FS, Dir: folder, Identity: o.Identity, Generation: cp.Generation,
-		Number: cp.Bookmarks.Number, Length: cp.Bookmarks.Length, Applied: cp.Applied, Slack: o.BookmarkSlack,
-	})
+	marks, br, err := bookmark.Open(bookmarkOptions(o, cp))
 	if err != nil {
 		segs.Close()
 		return nil, nil, sr, br, err
 	}
 	return segs, marks, sr, br, nil
+}
+
+func segmentOptions(o engine.Options, cp *checkpoint) segment.Options {
+	return segment.Options{
+		FS: o.FS, Dir: purge.Folder(o.Dir, cp.Generation), Identity: o.Identity, Generation: cp.Generation,
+		SegmentBytes: o.SegmentBytes, IndexEvery: o.IndexEvery,
+		Start: cp.Start, End: cp.End, Applied: cp.Applied, Timestamp: cp.Timestamp,
+	}
+}
+
+func bookmarkOptions(o engine.Options, cp *checkpoint) bookmark.Options {
+	return bookmark.Options{
+		FS: o.FS, Dir: purge.Folder(o.Dir, cp.Generation), Identity: o.Identity, Generation: cp.Generation,
+		Number: cp.Bookmarks.Number, Length: cp.Bookmarks.Length, Applied: cp.Applied, Slack: o.BookmarkSlack,
+	}
 }
 
 // use makes the facts those of a checkpoint.

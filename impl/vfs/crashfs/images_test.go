@@ -165,3 +165,32 @@ func TestRot(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "`bcd", string(readAll(t, f)), "the bit of the stable byte was changed twice")
 }
+
+// What a write that went astray leaves is there, whatever survives.
+func TestPut(t *testing.T) {
+	d := New()
+	f, err := d.FS().Create("t", "a")
+	require.NoError(t, err)
+	require.NoError(t, d.FS().SyncDir("t", "."))
+	_, err = f.WriteAt("t", []byte("abcdef"), 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync("t"))
+	_, err = f.WriteAt("t", []byte("CDX"), 2)
+	require.NoError(t, err)
+	c := d.Clone()
+	require.NoError(t, d.Put("a", 1, []byte("123")))
+	require.Error(t, d.Put("a", 4, []byte("123")))
+	require.Error(t, d.Put("b", 0, []byte("1")))
+	require.Equal(t, "a123Xf", string(readAll(t, f)))
+	for kept, want := range map[bool]string{false: "a123ef", true: "a123Xf"} {
+		e := d.Clone()
+		e.PowerLossAs(Image{kept})
+		g, err := e.FS().Open("a")
+		require.NoError(t, err)
+		require.Equal(t, want, string(readAll(t, g)))
+	}
+	c.PowerLossAs(nil)
+	g, err := c.FS().Open("a")
+	require.NoError(t, err)
+	require.Equal(t, "abcdef", string(readAll(t, g)), "a clone is a disk of its own")
+}

@@ -3,7 +3,6 @@ package faultfs
 import (
 	"bytes"
 	"errors"
-	"io"
 
 	"purgelab/impl/vfs"
 )
@@ -142,19 +141,21 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return f.stale(p, off, n, err)
 }
 
-// stale takes the last write back in what was read.
+// stale takes the last write back in what was read. The file keeps its length,
+// so what that write added reads as zeros.
 func (f *file) stale(p []byte, off int64, n int, err error) (int, error) {
 	c, ok := f.s.last[f.path]
 	if !ok {
 		return n, err
 	}
-	for i := 0; i < n; i++ {
-		if at := off + int64(i) - c.off; at >= 0 && at < int64(len(c.old)) {
+	for i := range n {
+		at := off + int64(i) - c.off
+		switch {
+		case at >= 0 && at < int64(len(c.old)):
 			p[i] = c.old[at]
+		case at >= 0 && at < int64(c.n):
+			p[i] = 0 // it was added
 		}
-	}
-	if grown := c.off + int64(c.n); grown > c.size && off+int64(n) > c.size {
-		n, err = int(max(0, c.size-off)), io.EOF
 	}
 	return n, err
 }
@@ -199,11 +200,11 @@ func (f *file) WriteAt(label vfs.Label, p []byte, off int64) (int, error) {
 func (f *file) write(label vfs.Label, p []byte, off int64) (int, error) {
 	if f.s.remembers() {
 		c := change{off: off, n: len(p)}
-		var err error
-		if c.size, err = f.under.Size(); err != nil {
+		size, err := f.under.Size()
+		if err != nil {
 			return 0, err
 		}
-		if k := min(int64(len(p)), c.size-off); k > 0 {
+		if k := min(int64(len(p)), size-off); k > 0 {
 			c.old = make([]byte, k)
 			if n, err := f.under.ReadAt(c.old, off); int64(n) < k {
 				return 0, err

@@ -38,7 +38,8 @@
 //	bit-flip     success; bit= of byte at= of what is written or read is wrong
 //	             (modulo its length). On the way to the disk for op=write, on
 //	             the way back, leaving the disk alone, for op=read
-//	stale-read   success; what is read is as before the last write of that file
+//	stale-read   success; what is read is as before the last write of that file;
+//	             its length is not, so what that write added reads as zeros
 //
 // The first rule that is due decides; every rule counts every call that matches.
 package faultfs

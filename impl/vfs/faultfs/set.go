@@ -45,10 +45,9 @@ type counted struct {
 
 // change is the last write of a file.
 type change struct {
-	off  int64
-	old  []byte // what it replaced; shorter if it went beyond the end
-	size int64  // of the file before
-	n    int
+	off int64
+	old []byte // what it replaced; shorter if it went beyond the end
+	n   int
 }
 
 // NewSet makes a set of rules.
@@ -67,6 +66,16 @@ func (s *Set) Add(rules ...Rule) {
 
 // Clear drops all rules.
 func (s *Set) Clear() { s.rules = nil }
+
+// Drop takes one rule back; the others go on counting.
+func (s *Set) Drop(r Rule) {
+	for i := range s.rules {
+		if s.rules[i].Rule == r {
+			s.rules = append(s.rules[:i], s.rules[i+1:]...)
+			return
+		}
+	}
+}
 
 // Rules as they were added.
 func (s *Set) Rules() []Rule {
