@@ -138,11 +138,15 @@ func Open(o Options) (*Engine, engine.Report, error) {
 }
 
 func (e *Engine) openSegments(cp checkpoint) (*segment.Log, segment.Report, error) {
-	return segment.Open(segment.Options{
-		FS: e.o.FS, Dir: e.o.segments(), Identity: e.o.Identity,
-		SegmentBytes: e.o.SegmentBytes, IndexEvery: e.o.IndexEvery,
+	return segment.Open(e.o.segmentOptions(cp))
+}
+
+func (o *Options) segmentOptions(cp checkpoint) segment.Options {
+	return segment.Options{
+		FS: o.FS, Dir: o.segments(), Identity: o.Identity,
+		SegmentBytes: o.SegmentBytes, IndexEvery: o.IndexEvery,
 		Start: cp.start, End: cp.end, Applied: cp.applied, Timestamp: cp.timestamp,
-	})
+	}
 }
 
 // pending: messages are reset, bookmarks are not cleaned up.
