@@ -64,7 +64,9 @@ func fuzzer(seed int64) *fuzz.Fuzzer {
 				if e.Reply.Code == op.Gone {
 					e.Reply.Records, e.Reply.Count = nil, 7
 				}
-				if e.Reply.Position.Incarnation == 0 && e.Kind != op.NewIncarnation {
+				if e.Kind == op.NewIncarnation {
+					e.Reply.Position.Incarnation |= 1
+				} else if e.Reply.Agreed = (op.Position{}); e.Reply.Position.Incarnation == 0 {
 					e.Reply.Position = op.Position{Offset: 3}
 				}
 				if e.Kind != op.GetBookmark && e.Kind != op.ListOffsets {
@@ -156,7 +158,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"accepted append", invoke + `{"process":1,"type":"ok","f":"append","value":{"accepted":true},"time":11}`, "h.jsonl:2: accepted: want it on the ok of a purge without a code, got it on the ok of a append"},
 		{"loss", `{"process":-1,"type":"invoke","f":"new-incarnation","value":{"may_lose":["mail"]},"time":1}`, `h.jsonl:1: may_lose: loss "mail": want one of [messages bookmarks synced]`},
 		{"loss of an append", `{"process":1,"type":"invoke","f":"append","value":{"may_lose":["messages"]},"time":1}`, "h.jsonl:1: may_lose: want it on a new-incarnation, got it on a append"},
-		{"bare incarnation", `{"process":-1,"type":"ok","f":"new-incarnation","value":{"position":3},"time":1}`, "h.jsonl:1: position: want the incarnation and generation that began, got none"},
+		{"bare incarnation", `{"process":-1,"type":"ok","f":"new-incarnation","value":{"position":3},"time":1}`, "h.jsonl:1: position, agreed: want the era that began, and a position of the one before, got none"},
 		{"info with an answer", invoke + `{"process":1,"type":"info","f":"append","value":{"timestamp":4},"time":11}`, "h.jsonl:2: value: want only intent and note on an info, which has no answer"},
 	} {
 		events, err := Parse("h.jsonl", strings.NewReader(c.text))

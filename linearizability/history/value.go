@@ -204,6 +204,7 @@ type reply struct {
 	Start     op.Offset     `json:"start,omitempty"`
 	End       op.Offset     `json:"end,omitempty"`
 	Session   op.Session    `json:"session,omitempty"`
+	Agreed    *position     `json:"agreed,omitempty"`
 	Accepted  bool          `json:"accepted,omitempty"`
 	Intent    op.Generation `json:"intent,omitempty"`
 	Note      string        `json:"note,omitempty"`
@@ -228,6 +229,9 @@ func encodeReply(e *Event) ([]byte, error) {
 		if int(p.Count) != len(p.Records) {
 			v.Count = p.Count
 		}
+		if e.Kind == op.NewIncarnation {
+			v.Agreed = &position{Position: p.Agreed}
+		}
 	}
 	if v.empty() {
 		return nil, nil
@@ -237,7 +241,7 @@ func encodeReply(e *Event) ([]byte, error) {
 
 func (v *reply) empty() bool {
 	return v.Code == "" && v.Position == nil && v.Found == nil && v.Timestamp == 0 && v.Records == nil &&
-		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == "" && !v.Accepted
+		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == "" && v.Agreed == nil && !v.Accepted
 }
 
 // decodeReply fills in the reply of an end event.
@@ -275,8 +279,11 @@ func decodeReply(e *Event, b []byte) error {
 	if v.Position != nil {
 		p.Position = v.Position.Position
 	}
-	if e.Kind == op.NewIncarnation && e.Type == OK && p.Position.Incarnation == 0 {
-		return errors.New("position: want the incarnation and generation that began, got none")
+	if e.Kind == op.NewIncarnation && (p.Position.Incarnation == 0 || v.Agreed == nil || v.Agreed.bare) {
+		return errors.New("position, agreed: want the era that began, and a position of the one before, got none")
+	}
+	if v.Agreed != nil {
+		p.Agreed = v.Agreed.Position
 	}
 	for _, r := range v.Records {
 		p.Records = append(p.Records, op.Record(r))

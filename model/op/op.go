@@ -408,10 +408,8 @@ type Reply struct {
 	// or, when there is none, where the next would be; of GetBookmark, the
 	// bookmark, if Found; of ListOffsets, the offset, if Found; of
 	// DeleteRecords, the new start (the low watermark; Offset -1 on an error);
-	// of Purge, (incarnation, new generation, 0); of NewIncarnation, its first
-	// era, and the offset from which on it knows no position of older
-	// incarnations, at most the end. With Start and End: the current incarnation
-	// and generation, Offset -1.
+	// of Purge, (incarnation, new generation, 0). With Start and End: the current
+	// incarnation and generation, Offset -1.
 	Position Position `cbor:"2,keyasint,omitempty"`
 	// Found is false when GetBookmark or ListOffsets by timestamp found none.
 	Found bool `cbor:"3,keyasint,omitempty"`
@@ -428,4 +426,8 @@ type Reply struct {
 	End   Offset `cbor:"8,keyasint,omitempty"`
 	// Session is what Register opened.
 	Session Session `cbor:"9,keyasint,omitempty"`
+	// Agreed comes with NewIncarnation: where the partition ended as of the last
+	// op of the old incarnation that the new one knows to have been committed. At
+	// and above it no position of the old one lives on.
+	Agreed Position `cbor:"10,keyasint,omitempty"`
 }
