@@ -6,7 +6,7 @@ package consensus
 // entries, so that the others elect another leader, and it steps down itself, as
 // CheckQuorum asks of a leader that nobody answers. A group of one has nobody
 // else.
-func (n *Node) Abstain(on bool) { n.abstains = on && len(n.voters) > 1 }
+func (n *Node) Abstain(on bool) { n.abstains = on && len(n.members.Voters) > 1 }
 
 // silent: an abstaining leader's messages that promise nothing are lost.
 func (n *Node) silent() bool { return n.abstains && n.role == Leader }

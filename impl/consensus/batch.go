@@ -22,8 +22,8 @@ type Batch struct {
 	// Entries to write, consecutive; the first replaces what the log holds from
 	// its op on.
 	Entries []raftlog.Entry
-	// MustSync: there is something to write, and it must be durable before Late
-	// leaves and before Advance.
+	// MustSync: what was written, and all before it, must be durable before Late
+	// leaves and before Advance. Without it Late may leave once it is written.
 	MustSync bool
 	// Early messages depend on nothing durable, Late ones do: acknowledgements
 	// and votes.
@@ -76,6 +76,11 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		hs := rd.HardState
 		n.hard = raftlog.State{Term: hs.GetTerm(), Vote: hs.GetVote(), Commit: op.Number(hs.GetCommit())}
 	}
+	if len(rd.CommittedEntries) > 0 {
+		b.Committed = appendEntries(make([]raftlog.Entry, 0, len(rd.CommittedEntries)), rd.CommittedEntries)
+		n.noteChanges(b.Committed)
+	}
+	promises := n.hard.Term != n.saved.Term || n.hard.Vote != n.saved.Vote || len(n.changes) > 0
 	b.State = n.save(rd.Entries)
 	if len(rd.Entries) > 0 {
 		n.log.extend(rd.Entries)
@@ -83,12 +88,9 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		b.Entries = n.entries
 		n.noteOwnTerm(b.Entries)
 	}
-	b.MustSync = b.State != nil || len(b.Entries) > 0
+	b.MustSync = b.State != nil && promises || n.anyPersisted(b.Entries)
 	if b.Early, b.Late = n.split(rd.Messages); n.silent() {
 		b.Early = nil
-	}
-	if len(rd.CommittedEntries) > 0 {
-		b.Committed = appendEntries(make([]raftlog.Entry, 0, len(rd.CommittedEntries)), rd.CommittedEntries)
 	}
 	for _, r := range rd.ReadStates {
 		// raft answers a group of one with the commit index that it knows, which
@@ -98,30 +100,52 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 			Index: max(op.Number(r.Index), n.ownTerm),
 		})
 	}
-	return b, b.MustSync || len(rd.Messages) > 0 || len(b.Committed) > 0 || len(b.Reads) > 0
+	return b, b.State != nil || len(b.Entries) > 0 || len(rd.Messages) > 0 || len(b.Committed) > 0 || len(b.Reads) > 0
 }
 
 // Advance tells that the batch was written, sent and, where it asked for it,
-// synced. Committed entries need not be materialized yet.
-func (n *Node) Advance() {
+// synced. Committed entries need not be materialized yet, but changes of
+// membership among them take effect now, and are told.
+func (n *Node) Advance() []Changed {
 	if !n.out {
 		panic("consensus: Advance without a batch")
 	}
 	n.out = false
+	changed := n.applyChanges()
 	n.raw.Advance(raft.Ready{}) // the argument is unused
 	if n.role == PreCandidate || n.role == Candidate {
 		n.refresh() // its own vote counts now
 	}
+	if changed != nil {
+		n.changed() // it may have been removed
+	}
+	return changed
+}
+
+// anyPersisted tells whether one of the entries must be synced before it is
+// acknowledged. That one syncs all before it: what is carried over from an older
+// term comes in a batch like any other.
+func (n *Node) anyPersisted(es []raftlog.Entry) bool {
+	if n.persisted == nil {
+		return len(es) > 0
+	}
+	for i := range es {
+		if es[i].Type == raftlog.ConfChange || n.persisted(&es[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // save is the state to write in front of entries, nil if term and vote stand
-// and there are none: a commit index alone is a hint, not worth a write.
+// and there are none: a commit index alone is a hint, not worth a write, unless it
+// covers a change of membership.
 //
 // A power loss may leave any beginning of what was written and not synced. Lest
 // a commit index without its entries survive and the member look suspect, the
 // one written stays below them.
 func (n *Node) save(es []*raftpb.Entry) *raftlog.State {
-	if n.hard == n.saved || len(es) == 0 && n.hard.Term == n.saved.Term && n.hard.Vote == n.saved.Vote {
+	if n.hard == n.saved || len(es) == 0 && n.hard.Term == n.saved.Term && n.hard.Vote == n.saved.Vote && len(n.changes) == 0 {
 		return nil
 	}
 	next := n.hard

@@ -27,7 +27,7 @@ func newGroup(tb testing.TB, replicas int) *group {
 	}
 	for _, id := range voters {
 		log := &memLog{}
-		n, err := New(Config{ID: id, Voters: voters, Log: log, Rand: rand.New(rand.NewPCG(1, id)), HeartbeatTicks: 5, ElectionTicks: 30})
+		n, err := New(Config{ID: id, Members: Membership{Voters: voters}, Log: log, Rand: rand.New(rand.NewPCG(1, id)), HeartbeatTicks: 5, ElectionTicks: 30})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
@@ -41,7 +42,7 @@ type cluster struct {
 	violation error
 
 	// What happened, so that a test can tell that it happened at all.
-	elections, crashes, losses, answered, proposed int
+	elections, crashes, losses, answered, proposed, rejoined int
 }
 
 type options struct {
@@ -49,6 +50,9 @@ type options struct {
 	voters  int
 	defects defect.Set
 	noSync  bool // the caller never syncs, whatever a batch asks for
+	// replicated: only term, vote and membership are synced. A member that loses
+	// power comes back under another id, unless sameID.
+	replicated, sameID bool
 }
 
 type parcel struct {
@@ -58,7 +62,9 @@ type parcel struct {
 }
 
 type member struct {
-	id      uint64
+	id      uint64 // machine + 10 × the times that it lost its memory
+	joining bool   // it lost its memory, and is not a voter again
+	changes []Changed
 	log     *memLog
 	node    *Node // nil: down
 	batch   *Batch
@@ -92,8 +98,18 @@ func (c *cluster) boot(m *member) {
 	for i := range c.voters {
 		voters = append(voters, uint64(i+1))
 	}
+	members := Membership{Voters: voters}
+	for _, ch := range m.changes {
+		if ch.Op <= m.kept {
+			members = ch.Members
+		}
+	}
+	var persisted func(*raftlog.Entry) bool
+	if c.replicated {
+		persisted = func(*raftlog.Entry) bool { return false }
+	}
 	n, err := New(Config{
-		ID: m.id, Voters: voters, Log: m.log, Applied: m.kept,
+		ID: m.id, Members: members, Log: m.log, Applied: m.kept, Persisted: persisted,
 		Rand:           rand.New(rand.NewPCG(c.seed, m.id<<32|m.boots)),
 		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Defects: c.defects,
 	})
@@ -128,7 +144,7 @@ func (c *cluster) run(ticks int) error {
 func (c *cluster) atRest() bool {
 	var leader *member
 	for _, m := range c.members {
-		if m.node == nil || int(m.applied) != len(c.committed)+1 || len(m.reads) > 0 {
+		if m.node == nil || m.joining || int(m.applied) != len(c.committed)+1 || len(m.reads) > 0 {
 			return false
 		}
 		if s := m.node.Status(); s.Role == Leader && s.OwnTermEntry > 0 && m.applied >= s.OwnTermEntry {
@@ -191,7 +207,38 @@ func (c *cluster) drive(m *member) {
 	} else {
 		clear(m.reads) // lost with the leadership, or answered late and ignored
 	}
+	c.rejoin(m)
 	c.pump(m)
+}
+
+// rejoin lets a leader take members in that lost their memory, and tells those
+// that are voters again.
+func (c *cluster) rejoin(m *member) {
+	if now := m.node.Members(); m.joining && now.Voter(m.id) && !now.Joint() {
+		m.joining = false
+		c.rejoined++
+	}
+	if s := m.node.Status(); s.Role != Leader || m.applied < s.OwnTermEntry || s.OwnTermEntry == 0 || c.now%20 != 0 {
+		return
+	}
+	for _, j := range c.members {
+		now := m.node.Members()
+		if !j.joining || j.node == nil || now.Joint() || now.Voter(j.id) {
+			continue
+		}
+		change := Change{Add: j.id, Learner: true}
+		if match, ok := m.node.Match(j.id); ok && match >= m.node.Status().Commit {
+			change.Learner = false
+		} else if now.Has(j.id) {
+			continue
+		}
+		for _, id := range append(slices.Clone(now.Voters), now.Learners...) {
+			if id%10 == j.id%10 && id != j.id && !(change.Learner && now.Voter(id)) {
+				change.Remove = append(change.Remove, id)
+			}
+		}
+		_ = m.node.ProposeChange(change)
+	}
 }
 
 // pump takes batches through their steps as far as the disk allows.
@@ -229,7 +276,7 @@ func (c *cluster) pump(m *member) {
 			return
 		}
 		c.send(b.Late)
-		m.node.Advance()
+		m.changes = append(m.changes, m.node.Advance()...)
 		m.batch = nil
 		c.apply(m, b)
 	}
@@ -272,7 +319,7 @@ func (c *cluster) send(ms []*raftpb.Message) {
 			panic(err)
 		}
 		_, _ = c.digest.Write(bytes)
-		if c.cut[msg.GetFrom()][msg.GetTo()] || c.fault(10) {
+		if c.cut[msg.GetFrom()%10][msg.GetTo()%10] || c.fault(10) {
 			continue
 		}
 		for copies := 1; copies > 0; copies-- {
@@ -292,7 +339,7 @@ func (c *cluster) deliver() {
 	wire := c.wire
 	c.wire = nil
 	for _, p := range wire {
-		m := c.members[p.to-1]
+		m := c.members[p.to%10-1]
 		if p.at > c.now {
 			c.wire = append(c.wire, p)
 			continue
@@ -305,7 +352,7 @@ func (c *cluster) deliver() {
 			panic(err)
 		}
 		c.guard(m, func() {
-			if err := m.node.Step(msg); err != nil {
+			if err := m.node.Step(msg); err != nil && !c.replicated {
 				c.fail(err)
 			}
 			c.pump(m)
@@ -317,10 +364,24 @@ func (c *cluster) crash(m *member) {
 	m.node, m.batch = nil, nil
 	m.upAt = c.now + 1 + c.rand.IntN(100)
 	c.crashes++
-	if c.chance(2) {
+	if c.chance(2) && c.mayLose(m) {
 		c.losses++
 		m.log.PowerLoss(c.rand)
+		if c.replicated && !c.sameID {
+			m.id, m.joining, m.log, m.kept, m.changes = m.id+10, true, &memLog{}, 0, nil
+		}
 	}
+}
+
+// mayLose: no majority is without its memory.
+func (c *cluster) mayLose(m *member) bool {
+	n := 1
+	for _, j := range c.members {
+		if j.joining && j != m {
+			n++
+		}
+	}
+	return !c.replicated || n <= (c.voters-1)/2
 }
 
 // guard is the boundary at which a panic stops a member.

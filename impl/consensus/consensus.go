@@ -10,7 +10,7 @@
 //		if !ok { break }
 //		log.Append(b.State, b.Entries)     // write
 //		send(b.Early)                      // needs nothing durable
-//		if b.MustSync { log.Sync() }
+//		if b.MustSync { log.Sync() }       // what must be synced is the caller's policy
 //		send(b.Late)                       // votes and acknowledgements: durable now
 //		node.Advance()                     // the member's own vote and acknowledgement count from here
 //		queue(b.Committed, b.Reads)        // materialized later, at the caller's pace
@@ -42,8 +42,11 @@
 //   - A message that a member may not receive over the network is refused:
 //     proposals, snapshots, reads, local messages, and those of non-members.
 //
-// Membership is fixed. The log begins with the bootstrap, op 1 of term 1, as
-// if a snapshot had been taken there; the first entry is op 2.
+// Membership is part of the log: a change of it takes effect when its batch is
+// advanced, and before that the commit index that covers it is durable, so that a
+// member never forgets a change that it has acted upon. The log begins with the
+// bootstrap, op 1 of term 1, as if a snapshot had been taken there; the first
+// entry is op 2. A member that joins starts from there too, with an empty log.
 //
 // The texts of raft's messages differ between builds. Nothing here stores or
 // hashes them; the binary encoding is stable.
@@ -53,7 +56,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/hashicorp/go-hclog"
 	"go.etcd.io/raft/v3"
@@ -76,14 +78,18 @@ const bootstrapTerm = 1
 
 // Config is what a member needs to start.
 type Config struct {
-	// ID of this member, not 0; one of Voters.
-	ID     uint64
-	Voters []uint64
+	// ID of this member, not 0. Members are those as of Applied; it need not be
+	// one of them: a member that joins gets the log first.
+	ID      uint64
+	Members Membership
 	// Log is read here and appended to by the caller.
 	Log raftlog.Log
 	// Applied is the last op whose effect the caller kept; entries above it are
 	// handed out again.
 	Applied op.Number
+	// Persisted tells which entries must be synced before they are acknowledged;
+	// nil: all. Term and vote always must, and changes of membership.
+	Persisted func(*raftlog.Entry) bool
 	// Rand draws election timeouts; for this member alone.
 	Rand *rand.Rand
 	// HeartbeatTicks between a leader's heartbeats. ElectionTicks is the minimum
@@ -109,8 +115,8 @@ func (e *ErrSuspect) Error() string {
 
 func (c *Config) validate() error {
 	switch {
-	case c.ID == 0 || !slices.Contains(c.Voters, c.ID):
-		return fmt.Errorf("consensus: member %d is not among the voters %v", c.ID, c.Voters)
+	case c.ID == 0 || len(c.Members.Voters) == 0:
+		return fmt.Errorf("consensus: member %d of the voters %v: want a number, and some", c.ID, c.Members.Voters)
 	case c.Log == nil || c.Rand == nil:
 		return errors.New("consensus: a log and a source of randomness are needed")
 	case c.HeartbeatTicks < 1 || c.ElectionTicks < 2*c.HeartbeatTicks || c.ElectionTicks%c.HeartbeatTicks != 0:
@@ -131,12 +137,13 @@ func New(c Config) (n *Node, err error) {
 	}
 	n = &Node{
 		id:        c.ID,
-		log:       newStorage(c.Log, state, c.Voters),
+		log:       newStorage(c.Log, state, c.Members),
 		rand:      c.Rand,
 		heartbeat: c.HeartbeatTicks,
 		election:  c.ElectionTicks,
 		defects:   c.Defects,
-		voters:    slices.Clone(c.Voters),
+		members:   c.Members,
+		persisted: c.Persisted,
 		hard:      state,
 		saved:     state,
 	}

@@ -56,14 +56,15 @@ type Status struct {
 // Node is one member of a raft group. After a panic in any of its methods it
 // must be discarded; see Recovered.
 type Node struct {
-	id     uint64
-	voters []uint64
-	raw    *raft.RawNode
-	log    *storage
+	id      uint64
+	members Membership
+	raw     *raft.RawNode
+	log     *storage
 
 	rand                *rand.Rand
 	heartbeat, election int // ticks
 	defects             defect.Set
+	persisted           func(*raftlog.Entry) bool // nil: all are
 
 	// What raft says of itself, exact after every method. Asking raft allocates,
 	// so it is asked only when a call may have changed the answer.
@@ -85,6 +86,7 @@ type Node struct {
 	hard    raftlog.State   // raft's, as of the last batch
 	saved   raftlog.State   // the one last handed out; its Commit may lag behind
 	entries []raftlog.Entry // of the batch that is out; reused
+	changes []raftlog.Entry // of membership, in the batch that is out
 }
 
 // Status of this member.
@@ -119,7 +121,7 @@ func (n *Node) Tick() {
 // message was refused; nothing has changed and the caller goes on.
 func (n *Node) Step(m *raftpb.Message) error {
 	from, term := m.GetFrom(), m.GetTerm()
-	if !crossesNetwork(m.GetType()) || m.GetTo() != n.id || from == n.id || term == 0 || !slices.Contains(n.voters, from) {
+	if !crossesNetwork(m.GetType()) || m.GetTo() != n.id || from == n.id || from == 0 || term == 0 || !n.mayBe(m) {
 		return fmt.Errorf("%w: %v of term %d from %d to %d at %d", ErrRefused, m.GetType(), term, from, m.GetTo(), n.id)
 	}
 	if n.acksNothing(m) {
@@ -150,8 +152,19 @@ func (n *Node) Step(m *raftpb.Message) error {
 	return nil
 }
 
-// crossesNetwork tells whether a member with a fixed membership, its whole log
-// and no forwarding may get such a message from another one.
+// mayBe tells whether the sender of a message may be a member. One that leads, or
+// wants to, may be a member that this one has not heard of: its log may end before
+// the change that made it one. Answers come from members only.
+func (n *Node) mayBe(m *raftpb.Message) bool {
+	switch m.GetType() {
+	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgVote, raftpb.MsgPreVote:
+		return !slices.Contains(n.members.Gone, m.GetFrom())
+	}
+	return n.members.Has(m.GetFrom())
+}
+
+// crossesNetwork tells whether a member with its whole log and no forwarding may
+// get such a message from another one.
 func crossesNetwork(t raftpb.MessageType) bool {
 	switch t {
 	case raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp,

@@ -18,7 +18,7 @@ import (
 func config(id uint64, voters int, log raftlog.Log) Config {
 	c := Config{ID: id, Log: log, Rand: rand.New(rand.NewPCG(1, id)), HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks}
 	for i := range voters {
-		c.Voters = append(c.Voters, uint64(i+1))
+		c.Members.Voters = append(c.Members.Voters, uint64(i+1))
 	}
 	return c
 }
@@ -309,7 +309,7 @@ func TestSettingsUnderneath(t *testing.T) {
 func TestOrderOfCalls(t *testing.T) {
 	g := newGroup(t, 1)
 	n := g.nodes[0]
-	require.Panics(t, n.Advance)
+	require.Panics(t, func() { n.Advance() })
 	require.NoError(t, n.Propose([]byte("a")))
 	_, ok := n.Ready()
 	require.True(t, ok)
@@ -319,7 +319,7 @@ func TestOrderOfCalls(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"no id":                     func(c *Config) { c.ID = 0 },
-		"not a voter":               func(c *Config) { c.ID = 4 },
+		"no voters":                 func(c *Config) { c.Members = Membership{} },
 		"no log":                    func(c *Config) { c.Log = nil },
 		"no randomness":             func(c *Config) { c.Rand = nil },
 		"no heartbeat":              func(c *Config) { c.HeartbeatTicks = 0 },

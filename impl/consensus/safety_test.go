@@ -57,6 +57,34 @@ func TestBrokenPromisesAreSeen(t *testing.T) {
 	}
 }
 
+// TestRejoin: nothing but term, vote and membership is synced. A member that loses
+// power comes back under another id and has to be taken in; under its old id it
+// would break what was agreed on.
+func TestRejoin(t *testing.T) {
+	for _, voters := range []int{3, 5} {
+		rejoined, losses, committed := 0, 0, 0
+		for s := range *seeds {
+			c := newCluster(options{seed: *seed + uint64(s), voters: voters, replicated: true})
+			require.NoError(t, c.run(1500), "voters %d", voters)
+			rejoined += c.rejoined
+			losses += c.losses
+			committed += len(c.committed)
+		}
+		t.Logf("voters %d: %d power losses, %d rejoined, %d committed", voters, losses, rejoined, committed)
+		require.Greater(t, rejoined, *seeds/2)
+		require.Greater(t, committed, 50**seeds)
+	}
+	t.Run("under the old id", func(t *testing.T) {
+		for s := range uint64(500) {
+			if err := newCluster(options{seed: s, voters: 3, replicated: true, sameID: true}).run(1500); err != nil {
+				t.Logf("run %d: %v", s+1, err)
+				return
+			}
+		}
+		t.Fatal("not seen in 500 runs")
+	})
+}
+
 func TestSameSeedSameBytes(t *testing.T) {
 	for s := range uint64(10) {
 		o := options{seed: s, voters: 3}

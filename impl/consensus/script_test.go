@@ -160,7 +160,7 @@ func (s *script) group(t *testing.T, d *datadriven.TestData) {
 
 func (s *script) boot(id uint64, applied op.Number) {
 	n, err := New(Config{
-		ID: id, Voters: s.voters, Log: s.logs[id], Applied: applied,
+		ID: id, Members: Membership{Voters: s.voters}, Log: s.logs[id], Applied: applied,
 		Rand:           rand.New(rand.NewPCG(1, id)),
 		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Defects: s.defect,
 	})

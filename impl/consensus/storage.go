@@ -36,12 +36,12 @@ type storage struct {
 
 var _ raft.Storage = (*storage)(nil)
 
-func newStorage(log raftlog.Log, s raftlog.State, voters []uint64) *storage {
+func newStorage(log raftlog.Log, s raftlog.State, members Membership) *storage {
 	commit := uint64(s.Commit)
 	return &storage{
 		log:  log,
 		hard: &raftpb.HardState{Term: &s.Term, Vote: &s.Vote, Commit: &commit},
-		conf: &raftpb.ConfState{Voters: voters},
+		conf: members.toRaft(),
 	}
 }
 

@@ -18,7 +18,7 @@ func TestStorageAnswersAsMemoryStorage(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		log := &memLog{}
-		ours := newStorage(log, raftlog.State{}, nil)
+		ours := newStorage(log, raftlog.State{}, Membership{})
 		theirs := raft.NewMemoryStorage()
 		one := uint64(1)
 		require.NoError(t, theirs.ApplySnapshot(&raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: &one, Term: &one, ConfState: &raftpb.ConfState{}}}))
@@ -26,7 +26,7 @@ func TestStorageAnswersAsMemoryStorage(t *testing.T) {
 		for range 300 {
 			switch r.IntN(10) {
 			case 0:
-				ours = newStorage(log, raftlog.State{}, nil)
+				ours = newStorage(log, raftlog.State{}, Membership{})
 			case 1:
 				for range len(ours.tail) / 2 { // as if it were long
 					ours.drop()

@@ -148,7 +148,7 @@ func Open(cfg Config) (*Machine, error) {
 		members[i] = uint64(v)
 	}
 	m.node, err = consensus.New(consensus.Config{
-		ID: uint64(cfg.ID), Voters: members, Log: m.jr, Rand: cfg.Rand,
+		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: m.jr, Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Logger: cfg.Logger,
 	})
 	if err != nil {

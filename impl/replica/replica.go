@@ -232,20 +232,14 @@ func Open(cfg Config) (*Replica, error) {
 		members[i] = uint64(m)
 	}
 	r.node, err = consensus.New(consensus.Config{
-		ID: uint64(cfg.ID), Voters: members, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Rand: cfg.Rand,
+		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
 	r.reclaim = true
-	marker, boundary := "none", f.Boundary
-	if m := f.Pending; m != nil {
-		marker, boundary = "begun", m.Boundary
-	} else if f.Generation > 0 {
-		marker = "complete"
-	}
-	r.emit(observe.Event{Action: "Boot", Kind: marker, Op: boundary})
+	r.booted()
 	if f.Resetting > 0 {
 		r.learnIntent(Intent{Generation: f.Resetting})
 	}
