@@ -18,9 +18,10 @@ func TestContract(t *testing.T) {
 		var sem Semantics
 		s := Init()
 		now := op.Timestamp(0)
+		var log []*State // as of each mutation of this incarnation
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "new" {
-				sem, s, now = Semantics{}, Init(), 0
+				sem, s, now, log = Semantics{}, Init(), 0, nil
 				if d.HasArg("continue") {
 					sem.Numbering = Continue
 				}
@@ -30,9 +31,21 @@ func TestContract(t *testing.T) {
 				return s.String()
 			}
 			now += 10
+			if d.HasArg("keeps") {
+				var n int
+				d.ScanArgs(t, "keeps", &n)
+				s, log = log[n-1], nil
+			}
 			r, c := parseRequest(t, d), Choice{Timestamp: now, Gone: d.HasArg("gone")}
 			if d.HasArg("t") && r.Kind == op.Append {
 				c.Timestamp = r.Timestamp
+			}
+			if d.HasArg("agreed") {
+				var p string
+				d.ScanArgs(t, "agreed", &p)
+				var err error
+				c.Agreed, err = op.ParsePosition(p)
+				require.NoError(t, err)
 			}
 			before, hash := s.String(), s.Hash()
 			next, reply := sem.Step(s, r, c)
@@ -44,6 +57,9 @@ func TestContract(t *testing.T) {
 			}
 			if len(next.sessions) != len(s.sessions) {
 				out += fmt.Sprintf(" (%d sessions)", len(next.sessions))
+			}
+			if next != s && r.Mutates() && r.Kind != op.NewIncarnation {
+				log = append(log, next)
 			}
 			s = next
 			return out
@@ -87,7 +103,9 @@ func parseRequest(t *testing.T, d *datadriven.TestData) *op.Request {
 			if len(a.Vals) > 1 {
 				_, err = fmt.Sscan(a.Vals[1], &r.Sequence)
 			}
-		case "gone":
+		case "in":
+			_, err = fmt.Sscan(value, &r.Incarnation)
+		case "gone", "keeps", "agreed":
 		default:
 			if d.Cmd == "list-offsets" {
 				r.Which, err = op.ParseWhich(a.Key)

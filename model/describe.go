@@ -63,6 +63,12 @@ func describeRequest(r *op.Request) string {
 			fmt.Fprintf(&b, " of intent %d", r.Intent)
 		}
 	}
+	if r.Incarnation != 0 {
+		fmt.Fprintf(&b, " in i%d", r.Incarnation)
+	}
+	if r.MayLose != 0 {
+		b.WriteString(" that may lose " + strings.Join(r.MayLose.Names(), ", "))
+	}
 	if r.Expected != nil {
 		fmt.Fprintf(&b, " if at %s", r.Expected)
 	}
@@ -87,6 +93,8 @@ func DescribeReply(r *op.Request, a *op.Reply) string {
 		return a.Code.String()
 	}
 	switch r.Kind {
+	case op.NewIncarnation:
+		return fmt.Sprintf("i%d:g%d [%d, %d), agreed %s", a.Position.Incarnation, a.Position.Generation, a.Start, a.End, a.Agreed)
 	case op.Register:
 		return fmt.Sprintf("session %d", a.Session)
 	case op.Append:

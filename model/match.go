@@ -8,7 +8,10 @@ import (
 
 // ChoiceOf takes from an answer what the contract leaves open.
 func ChoiceOf(r *op.Request, got *op.Reply) Choice {
-	c := Choice{Timestamp: got.Timestamp, Session: got.Session, Gone: got.Code == op.Gone}
+	c := Choice{Timestamp: got.Timestamp, Session: got.Session, Gone: got.Code == op.Gone, Refused: got.Code == op.StaleIncarnation}
+	if r.Kind == op.NewIncarnation {
+		c.Incarnation, c.Agreed = got.Position.Incarnation, got.Agreed
+	}
 	if r.Kind == op.Purge && got.Code == op.OK {
 		c.Generation = got.Position.Generation
 	}
@@ -36,7 +39,9 @@ func Differs(r *op.Request, want, got *op.Reply) string {
 	case want.Code == op.Mismatch && r.Kind == op.Purge:
 		// Settled by whoever proposed the intent, answered later: the bounds are
 		// those of the answer, and a history does not show both instants.
-	case hasBounds(want.Code):
+	case r.Kind == op.NewIncarnation && want.Agreed != got.Agreed:
+		return fmt.Sprintf("agreed: want %s or less, got %s", want.Agreed, got.Agreed)
+	case hasBounds(want.Code) || r.Kind == op.NewIncarnation:
 		position = true
 		if want.Start != got.Start {
 			return fmt.Sprintf("start: want %d, got %d", want.Start, got.Start)

@@ -56,8 +56,7 @@ type item struct {
 // calls and returns are at the same time. The search gives up after maxSteps
 // steps of the model (0: never).
 func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
-	p := &Problem{sem: sem, facts: newFacts(), initial: Init(), maxSteps: maxSteps}
-	p.initial.incarnation = born(ops)
+	p := &Problem{sem: sem, facts: newFacts(), initial: create(born(ops)), maxSteps: maxSteps}
 	ops = p.useSessions(ops)
 	for i := range ops {
 		p.facts.learn(&ops[i])

@@ -47,6 +47,8 @@ type Semantics struct {
 // State is a partition between two operations. It never changes.
 type State struct {
 	incarnation op.Incarnation
+	born        op.Incarnation // the first: no position of an earlier one is known
+	began       []begin        // one per later incarnation; never modified in place
 	generation  op.Generation
 	settled     op.Generation // highest intent applied or mismatched; >= generation in Restart
 	start       op.Offset     // 0 <= start <= log.len(), which is the end
@@ -72,7 +74,10 @@ type session struct {
 }
 
 // Init is a partition that was just created.
-func Init() *State { return &State{incarnation: 1} }
+func Init() *State { return create(1) }
+
+// create is a partition that was just created as incarnation i.
+func create(i op.Incarnation) *State { return &State{incarnation: i, born: i} }
 
 // Incarnation, Generation, Settled, Start, End and LastTimestamp are the
 // facts of the state that docs/contract.md names.
@@ -141,7 +146,7 @@ func (s *State) Equal(o *State) bool {
 	if s == o {
 		return true
 	}
-	if s.incarnation != o.incarnation || s.generation != o.generation || s.settled != o.settled ||
+	if s.incarnation != o.incarnation || s.born != o.born || !slices.Equal(s.began, o.began) || s.generation != o.generation || s.settled != o.settled ||
 		s.start != o.start || s.latest != o.latest || s.lastSession != o.lastSession ||
 		!slices.Equal(s.bookmarks, o.bookmarks) || len(s.sessions) != len(o.sessions) {
 		return false
@@ -158,7 +163,7 @@ func (s *State) Equal(o *State) bool {
 // Hash is equal for equal states.
 func (s *State) Hash() uint64 {
 	h := mix(s.log.hash, uint64(s.generation)<<32|uint64(s.settled))
-	h = mix(h, uint64(s.start))
+	h = mix(h, uint64(s.incarnation)<<32^uint64(s.start))
 	h = mix(h, uint64(s.latest))
 	for _, b := range s.bookmarks {
 		h = mix(h, uint64(b.key.Kind)<<32|uint64(b.key.ID))

@@ -14,14 +14,25 @@ type Choice struct {
 	Session op.Session
 	// Gone: the range of an auto-commit poll was removed before it was read.
 	Gone bool
+	// Refused: a purge that means another incarnation has no intent yet.
+	Refused bool
+	// Incarnation that begins, one that is not above the current one means the
+	// current one plus 1; and Agreed, what it knows to have been agreed on.
+	Incarnation op.Incarnation
+	Agreed      op.Position
 }
 
 // Step executes one request: docs/contract.md, row by row. It is pure.
 func (sem Semantics) Step(s *State, r *op.Request, c Choice) (*State, op.Reply) {
+	if sem.misdirected(s, r, c) {
+		return s, s.bounds(op.StaleIncarnation)
+	}
 	if sem.Malformed(r) {
 		return s, refuse(r, op.BadRequest)
 	}
 	switch {
+	case r.Kind == op.NewIncarnation:
+		return s.newIncarnation(c)
 	case r.Kind == op.Register:
 		return sem.register(s, c)
 	case r.Kind == op.Purge && sem.Numbering == Restart:
@@ -45,7 +56,7 @@ func refuse(r *op.Request, code op.Code) op.Reply {
 // Malformed tells whether the request is refused for its shape alone.
 func (sem Semantics) Malformed(r *op.Request) bool {
 	switch r.Kind {
-	case op.Register:
+	case op.Register, op.NewIncarnation:
 		return false
 	case op.Purge:
 		if sem.Numbering == Restart {
@@ -109,14 +120,12 @@ func (s *State) bounds(code op.Code) op.Reply {
 // stale checks the incarnation and the generation of a tagged position.
 func (s *State) stale(r *op.Request) op.Code {
 	switch {
-	case r.Bare:
+	case r.Bare || s.lives(r.At):
 		return op.OK
 	case r.At.Incarnation != s.incarnation:
 		return op.StaleIncarnation
-	case r.At.Generation != s.generation:
-		return op.StaleGeneration
 	}
-	return op.OK
+	return op.StaleGeneration
 }
 
 func (s *State) append(r *op.Request, c Choice) (*State, op.Reply) {
