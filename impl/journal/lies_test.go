@@ -76,3 +76,30 @@ func TestStaleReadAtBoot(t *testing.T) {
 		require.Equal(t, op.Number(3), k.Last())
 	}
 }
+
+// An entry that is read from the place of another one, which a misdirected write has
+// taken, is not given out, and the search for it ends.
+func TestReadOfAnotherFrame(t *testing.T) {
+	d := crashfs.New()
+	set := faultfs.NewSet()
+	j, _, err := Open(Options{FS: set.Wrap(d.FS()), Dir: "p0/journal", Identity: me})
+	require.NoError(t, err)
+	add := func() {
+		n := j.Last() + 1
+		require.NoError(t, j.Append(nil, []raftlog.Entry{{Op: n, Term: 1, Data: []byte("same")}}))
+	}
+	add()
+	size := int(j.size) - fileHeader
+	add()
+	r := faultfs.New(faultfs.Misdirect)
+	r.Arg = -size
+	set.Add(r)
+	add() // op 4 lands where op 3 is
+	j.drop(len(j.tail))
+	j.tail = nil
+	_, err = j.Entries(2, 3, 1)
+	require.NoError(t, err)
+	_, err = j.Entries(3, 4, 1)
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, "op of term 1 in the frame: want 3, got 4")
+}

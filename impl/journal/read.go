@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -76,10 +77,10 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 		if err != nil {
 			return nil, fmt.Errorf("journal: read op %d: %w", n, err)
 		}
-		full := false
+		full, from := false, n
 		f.entries(func(_ int, e raftlog.Entry) {
 			// A frame may begin before n, and its end may have been overwritten.
-			if full || e.Op != n || n >= hi || !j.same(n, r) {
+			if full || e.Op != n || n >= hi || !j.same(n, r) || e.Term != j.index[n-Bootstrap-1].term {
 				return
 			}
 			if !take(e) {
@@ -90,6 +91,9 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 		})
 		if full {
 			break
+		}
+		if n == from { // an intact frame, but another one
+			return nil, &corrupt.Error{File: j.name(r.file), Offset: int64(r.at), What: fmt.Sprintf("op of term %d in the frame", r.term), Want: n, Got: f.first}
 		}
 	}
 	return out, nil

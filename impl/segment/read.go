@@ -6,6 +6,7 @@ import (
 	"io"
 	"sort"
 
+	"purgelab/impl/corrupt"
 	"purgelab/model/op"
 )
 
@@ -86,22 +87,23 @@ func (l *Log) BatchAt(o op.Offset) (base, end op.Offset, ok bool) {
 	return base, end, ok && err == nil
 }
 
-// before is the byte where a scan for an offset begins; the file holds it.
-func (f *file) before(o op.Offset) int64 {
+// before is where a scan for an offset begins; the file holds it.
+func (f *file) before(o op.Offset) point {
 	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].offset > o })
-	return f.index[i-1].at
+	return f.index[i-1]
 }
 
-// beforeTime is the byte where a scan for a timestamp begins: at the last point
-// whose batch is older, since points may leave out batches of equal time.
-func (f *file) beforeTime(ts op.Timestamp) int64 {
+// beforeTime is where a scan for a timestamp begins: at the last point whose batch
+// is older, since points may leave out batches of equal time.
+func (f *file) beforeTime(ts op.Timestamp) point {
 	i := sort.Search(len(f.index), func(i int) bool { return f.index[i].ts >= ts })
-	return f.index[max(i-1, 0)].at
+	return f.index[max(i-1, 0)]
 }
 
-// scan reads and checks batches of a file from byte at on, until yield is false
+// scan reads and checks batches of a file from a point on, until yield is false
 // or the file ends. The batch, and the payloads in it, are valid during the call.
-func (l *Log) scan(f *file, at int64, yield func(*batch) bool) error {
+func (l *Log) scan(f *file, from point, yield func(*batch) bool) error {
+	at, next := from.at, from.offset
 	var b batch
 	var buf []byte // of the file from byte at on
 	for at < f.size {
@@ -112,7 +114,12 @@ func (l *Log) scan(f *file, at int64, yield func(*batch) bool) error {
 		if len(buf) < need && int64(len(buf)) < f.size-at {
 			more := make([]byte, min(int64(max(need, readAhead)), f.size-at))
 			have := copy(more, buf)
-			if n, err := f.h.ReadAt(more[have:], at+int64(have)); err != nil && !(err == io.EOF && n == len(more)-have) {
+			n, err := f.h.ReadAt(more[have:], at+int64(have))
+			switch {
+			case n == len(more)-have:
+			case err == io.EOF:
+				return &corrupt.Error{File: f.name, Offset: at + int64(have), What: "bytes of the file", Want: f.size, Got: at + int64(have+n)}
+			default:
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
 			buf = more
@@ -122,6 +129,10 @@ func (l *Log) scan(f *file, at int64, yield func(*batch) bool) error {
 		if b, err = decodeBatch(f.name, at, buf, l.sum); err != nil {
 			return err
 		}
+		if b.base != next {
+			return &corrupt.Error{File: f.name, Offset: at + 24, What: "batch base", Want: next, Got: b.base}
+		}
+		next = b.end()
 		if !yield(&b) {
 			return nil
 		}

@@ -129,7 +129,7 @@ func TestDamageOneByte(t *testing.T) {
 		if f.base < o.End {
 			durable += fileHeader
 		}
-		require.NoError(t, l.scan(f, fileHeader, func(b *batch) bool {
+		require.NoError(t, l.scan(f, f.index[0], func(b *batch) bool {
 			if b.base < o.End {
 				durable += int(b.size)
 			}
