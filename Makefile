@@ -58,9 +58,11 @@ crash-points: ## one machine broken at every disk call, and again in its recover
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth
 
-bench: ## speed and memory of the simulator beside bare consensus; storage layers
+bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run
-	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms ./impl/...
+	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms $$($(GO) list ./impl/... | grep -v /impl/node)
+	$(GO) test -run '^$$' -bench Append -benchmem -benchtime 40000x ./impl/node
+	$(GO) test -run '^$$' -bench Recovery -benchtime 1x ./impl/node
 
 clean: ## remove what was built and found; keeps .tools
 	rm -rf bin $(OUT)
