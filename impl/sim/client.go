@@ -282,6 +282,9 @@ func (c *Cluster) attempt(cl *client) {
 	}
 	if cl.sent > 0 {
 		c.Effects.Repeated++
+		if r.Kind == op.Purge {
+			c.Effects.PurgesAgain++
+		}
 	}
 	if cl.order.Renew != NoRenewal || c.byIntent(r) && r.Intent == 0 {
 		c.ask(cl)

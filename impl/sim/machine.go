@@ -54,6 +54,7 @@ type machine struct {
 	storage                  // what is wrong with the disk
 	// recovery is aimed at the next boot.
 	recovery *Aim
+	amid     func() // armed crash between the purges of a topic, nil if none
 	booting  bool
 	steps    int
 }
@@ -177,9 +178,12 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 
 // down takes a machine down. Whatever was scheduled for it is stale from now on.
 func (c *Cluster) down(m *machine, power bool) {
+	if c.amidTopic(m) {
+		c.Effects.BetweenPurges++
+	}
 	m.up = false
 	m.epoch++
-	m.aim, m.recovery = nil, nil
+	m.aim, m.recovery, m.amid = nil, nil, nil
 	m.disk.Arm(nil)
 	action := observe.Action("ProcessCrash")
 	if power {
@@ -256,6 +260,10 @@ func (c *Cluster) step(id, p int, in replica.Input) {
 	if out.Work && !s.working {
 		s.working = true
 		c.schedule(c.diskDelay(out.Synced), event{kind: evWork, who: uint16(id), partition: uint16(p), epoch: m.epoch})
+	}
+	if m.amid != nil && c.amidTopic(m) {
+		m.amid()
+		return
 	}
 	if c.o.Watch != nil {
 		if m.steps++; c.trace.changed || m.steps%64 == 0 {
@@ -345,10 +353,17 @@ func (c *Cluster) Crash(ids []int, power bool, down int64) int {
 }
 
 // AimAt arms a crash at a disk call of a machine that is up. An older aim of
-// that machine is dropped.
-func (c *Cluster) AimAt(id int, a Aim) {
-	if m := &c.machines[id]; m.up {
+// that machine is dropped. What it returns drops this one, unless it has hit.
+func (c *Cluster) AimAt(id int, a Aim) (drop func()) {
+	m := &c.machines[id]
+	if m.up {
 		c.arm(m, &a)
+	}
+	return func() {
+		if m.aim == &a {
+			m.aim = nil
+			m.disk.Arm(nil)
+		}
 	}
 }
 

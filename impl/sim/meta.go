@@ -93,6 +93,9 @@ func (c *Cluster) stepMeta(id int, in meta.Input) {
 	}
 	for i := range out.Answers {
 		a := &out.Answers[i]
+		if a.Reply.Code == op.OK && len(a.Reply.Results) > 1 {
+			c.topics = append(c.topics, a.Reply.Results)
+		}
 		if d, _ := c.net.route(id, 0, false, &c.Effects); d != lostInTransit {
 			c.schedule(d, event{kind: evGrant, who: uint16(a.Token % uint64(c.o.Clients)), slot: c.grants.put(grantParcel{a.Token, a.Reply, a.Leader})})
 		}

@@ -149,7 +149,8 @@ type Cluster struct {
 	metaMessages slab[meta.Message]
 	asks         slab[askParcel]
 	grants       slab[grantParcel]
-	asking       int // commands for the metadata plane that are on their way
+	asking       int             // commands for the metadata plane that are on their way
+	topics       [][]meta.Result // purges of all partitions at once
 
 	// What a step is given; here, so that it is not allocated each time.
 	inMessage replica.Message

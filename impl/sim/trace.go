@@ -12,7 +12,8 @@ type recorder struct {
 	sink      observe.Sink
 	of        [][]source // per machine and shard
 	committed []op.Number
-	changed   bool // an event after which a watcher should look
+	leader    []int // per shard: the last one that began to lead
+	changed   bool  // an event after which a watcher should look
 }
 
 // source is the sink of one replica.
@@ -23,7 +24,7 @@ type source struct {
 }
 
 func (r *recorder) init(c *Cluster, s observe.Sink) {
-	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
+	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for id := range r.of {
 		for h := range c.shards {
 			r.of[id] = append(r.of[id], source{r, id, op.Partition(h)})
@@ -35,6 +36,11 @@ func (s *source) Observe(e observe.Event) {
 	r := s.r
 	e.Time, e.Replica, e.Partition = r.c.now/Millisecond, s.id, s.of
 	switch e.Action {
+	case "BecomeLeader":
+		if last := r.leader[e.Partition]; last != 0 && last != e.Replica {
+			r.c.Effects.LeaderChanges++
+		}
+		r.leader[e.Partition] = e.Replica
 	case "Commit":
 		if e.Op > r.committed[e.Partition] {
 			r.committed[e.Partition] = e.Op

@@ -22,7 +22,7 @@ const (
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = []Class{None, Network, Process, PowerOff, All, Elections, Storage}
+var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage}, Matrix[1:]...)
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -54,6 +54,10 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 	case Elections:
 		kinds = []Kind{ambush}
 	default:
+		if draw := exact[class]; draw != nil {
+			draw.plan(p, n, span, r)
+			return p, nil
+		}
 		return nil, fmt.Errorf("faults %q: want one of %v", class, Classes)
 	}
 	if class == Network || class == All {

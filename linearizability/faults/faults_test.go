@@ -53,7 +53,9 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
 	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
-		require.Positive(t, seen[All][k], k)
+		if k != CrashAmid { // for several partitions only
+			require.Positive(t, seen[All][k], k)
+		}
 	}
 }
 
@@ -61,7 +63,7 @@ func TestDrawingIsDeterministic(t *testing.T) {
 	require.Equal(t, drawn(t, All, 3), drawn(t, All, 3))
 	require.NotEqual(t, drawn(t, All, 3), drawn(t, All, 4))
 	_, err := Draw("rain", 3, 10, rand.New(rand.NewPCG(1, 1)))
-	require.EqualError(t, err, `faults "rain": want one of [none network process power all elections storage]`)
+	require.EqualError(t, err, fmt.Sprintf(`faults "rain": want one of %v`, Classes))
 }
 
 func TestBadPlans(t *testing.T) {
@@ -72,7 +74,7 @@ func TestBadPlans(t *testing.T) {
 		{`{"faults": [{"kind": "process-crash", "replicas": [4]}]}`, "replica 4: want 0 (the leader) to 3"},
 		{`{"faults": [{"kind": "partition", "replicas": [1], "oneWay": "up"}]}`, `oneWay "up": want in, out, or nothing`},
 		{`{"faults": [{"kind": "storm"}]}`, "kind storm: want a network, got none"},
-		{`{"faults": [{"kind": "crash-at", "replicas": [1]}]}`, "want one replica and a call from 1, got 1 replicas and call 0"},
+		{`{"faults": [{"kind": "crash-at", "replicas": [1]}]}`, "want a call from 1 and no negative time, got call 0 within 0"},
 		{`{"faults": [{"kind": "power-loss", "replicas": [1], "at": -1}]}`, "at -1, for 0: want no negative time"},
 		{`{"fault": []}`, `unknown field "fault"`},
 	} {

@@ -1,8 +1,6 @@
 package faults
 
 import (
-	"math/rand/v2"
-
 	"purgelab/impl/sim"
 )
 
@@ -101,7 +99,12 @@ func (in *Injection) begin(f *Fault) {
 	case Isolate:
 		var links [][2]int
 		for _, id := range ids {
-			links = append(links, [2]int{0, id}, [2]int{id, 0})
+			if f.OneWay != "out" {
+				links = append(links, [2]int{0, id})
+			}
+			if f.OneWay != "in" {
+				links = append(links, [2]int{id, 0})
+			}
 		}
 		in.cut(f, links)
 	case Storm:
@@ -124,20 +127,52 @@ func (in *Injection) begin(f *Fault) {
 		in.later(f, func() {})
 	case DiskFault:
 		in.breakDisks(f, ids)
-	case Rot:
-		if in.c.Rot(ids[0], 0, rand.New(rand.NewPCG(f.Draw, 0))) != "" {
-			in.took(Rot)
-			in.c.Crash(ids, false, down)
-		}
+	case Rot, Misdirect, FlipRead:
+		in.spoil(f, ids[0])
+	case Lie:
+		in.lie(f, ids[0])
 	case CrashAt:
-		a := sim.Aim{Label: f.Label, Nth: f.Call, After: f.After, Power: f.Power, Down: down}
-		a.Hit = func() { in.took(CrashAt); in.changed() }
-		if f.Again > 0 {
-			a.Again = &sim.Aim{Nth: f.Again, After: f.After, Power: f.Power, Down: down, Hit: func() { in.took(CrashAt) }}
-		}
-		in.c.AimAt(ids[0], a)
+		in.aim(f, ids)
+	case CrashAmid:
+		in.c.CrashAmidTopic(ids[0], f.Power, down, f.Within*sim.Millisecond, func() { in.took(CrashAmid); in.changed() })
 	}
 	in.changed()
+}
+
+// aim waits for a disk call and takes the machine down that makes it, and the
+// others with it.
+func (in *Injection) aim(f *Fault, ids []int) {
+	down := f.For * sim.Millisecond
+	hit := false
+	a := sim.Aim{Label: f.Label, Nth: f.Call, After: f.After, Power: f.Power, Down: down}
+	others := func() {
+		if !in.stopped {
+			in.c.Crash(ids[1:], f.Power, down)
+		}
+	}
+	a.Hit = func() {
+		hit = true
+		in.took(CrashAt)
+		in.c.After(0, others)
+		in.changed()
+	}
+	if f.Again > 0 {
+		a.Again = &sim.Aim{Nth: f.Again, After: f.After, Power: f.Power, Down: down, Hit: func() { in.took(CrashAt) }}
+	}
+	drop := in.c.AimAt(ids[0], a)
+	if f.Within == 0 {
+		return
+	}
+	in.c.After(f.Within*sim.Millisecond, func() {
+		if hit || in.stopped {
+			return
+		}
+		drop()
+		if in.c.Crash(ids, f.Power, down) > 0 {
+			in.took(CrashAt)
+		}
+		in.changed()
+	})
 }
 
 // between lists the ordered links between ids and all other replicas.

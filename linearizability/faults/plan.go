@@ -21,10 +21,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"purgelab/impl/sim"
-	"purgelab/impl/vfs/faultfs"
 )
 
 // Kind of a fault.
@@ -43,17 +43,28 @@ const (
 	PowerLoss    Kind = "power-loss"
 	// CrashAt takes one replica down at a disk call.
 	CrashAt Kind = "crash-at"
+	// CrashAmid takes one replica down when a partition of a topic is purged there
+	// and another is not.
+	CrashAmid Kind = "crash-amid-topic"
 	// SlowDisk makes syncs take long.
 	SlowDisk Kind = "slow-disk"
 	// DiskFault makes disk calls of Replicas fail by Rule.
 	DiskFault Kind = "disk-fault"
-	// Rot changes a byte that a replica has synced, and restarts its process; the
-	// replica must refuse the disk, and stays down.
+	// Rot changes a byte that a replica has synced, or with a Record spoils one of
+	// its small records, and restarts its process; the replica must refuse the
+	// disk, and stays down.
 	Rot Kind = "rot"
+	// Misdirect leaves what a write does that landed in the place of another one,
+	// both synced. FlipRead makes a disk return a byte that a replica has synced
+	// with a wrong bit, once. Lie makes disk calls of a replica go wrong by Rule
+	// without a word.
+	Misdirect Kind = "misdirect"
+	FlipRead  Kind = "flip-read"
+	Lie       Kind = "lie"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, DiskFault, Rot}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -68,20 +79,28 @@ type Fault struct {
 	// Network of a storm.
 	Network *sim.Network `json:"network,omitempty"`
 
-	// Label, Call, After, Power and Again of crash-at: the Call-th disk call
+	// Label, Call, After, Power, Again and Within of crash-at: the Call-th disk call
 	// from then on whose label begins with Label; before its effect unless After;
 	// a process crash unless Power. Again, if not 0, is the call of the recovery
-	// that follows at which it crashes once more.
-	Label string `json:"label,omitempty"`
-	Call  int    `json:"call,omitempty"`
-	After bool   `json:"after,omitempty"`
-	Power bool   `json:"power,omitempty"`
-	Again int    `json:"again,omitempty"`
+	// that follows at which it crashes once more. Within, if not 0, is how long it
+	// waits for that call; then it strikes all the same. The first of Replicas
+	// makes the call; the others go down with it. Crash-amid-topic has Power and
+	// Within, after which it does not strike.
+	Label  string `json:"label,omitempty"`
+	Call   int    `json:"call,omitempty"`
+	After  bool   `json:"after,omitempty"`
+	Power  bool   `json:"power,omitempty"`
+	Again  int    `json:"again,omitempty"`
+	Within int64  `json:"within,omitempty"`
 
-	// Rule of a disk-fault, as package faultfs prints it.
+	// Rule of a disk-fault or a lie, as package faultfs prints it.
 	Rule string `json:"rule,omitempty"`
-	// Draw chooses the byte that rots.
+	// Record of a rot is a pattern for the name of a small record's file.
+	Record string `json:"record,omitempty"`
+	// Draw chooses the bytes of a rot, a misdirect or a flip-read. Live leaves the
+	// process of the replica alone, which otherwise is restarted.
 	Draw uint64 `json:"draw,omitempty"`
+	Live bool   `json:"live,omitempty"`
 }
 
 // Plan is all that breaks in a run.
@@ -113,6 +132,9 @@ func Parse(file string, r io.Reader, n int) (*Plan, error) {
 }
 
 func (f *Fault) check(n int) error {
+	if _, err := path.Match(f.Record, ""); err != nil {
+		return fmt.Errorf("record %q: %w", f.Record, err)
+	}
 	if f.At < 0 || f.For < 0 {
 		return fmt.Errorf("at %d, for %d: want no negative time", f.At, f.For)
 	}
@@ -134,17 +156,15 @@ func (f *Fault) check(n int) error {
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
 	case f.OneWay != "" && f.OneWay != "in" && f.OneWay != "out":
 		return fmt.Errorf("oneWay %q: want in, out, or nothing", f.OneWay)
-	case f.Kind == Rot && len(f.Replicas) != 1:
-		return fmt.Errorf("kind rot: want one replica, got %d", len(f.Replicas))
+	case f.Kind.spoils() && len(f.Replicas) != 1:
+		return fmt.Errorf("kind %s: want one replica, got %d", f.Kind, len(f.Replicas))
 	case f.Kind == Storm && f.Network == nil:
 		return fmt.Errorf("kind storm: want a network, got none")
-	case f.Kind == CrashAt && (f.Call < 1 || len(f.Replicas) != 1):
-		return fmt.Errorf("kind crash-at: want one replica and a call from 1, got %d replicas and call %d", len(f.Replicas), f.Call)
+	case f.Kind == CrashAt && (f.Call < 1 || f.Within < 0):
+		return fmt.Errorf("kind crash-at: want a call from 1 and no negative time, got call %d within %d", f.Call, f.Within)
 	}
-	if f.Kind == DiskFault {
-		if _, err := faultfs.Parse(f.Rule); err != nil {
-			return fmt.Errorf("rule: %w", err)
-		}
+	if f.Kind == DiskFault || f.Kind == Lie {
+		return f.checkRule()
 	}
 	return nil
 }
@@ -152,7 +172,7 @@ func (f *Fault) check(n int) error {
 // Storage tells whether disks fail in this plan.
 func (p *Plan) Storage() bool {
 	for i := range p.Faults {
-		if k := p.Faults[i].Kind; k == DiskFault || k == Rot {
+		if k := p.Faults[i].Kind; k == DiskFault || k.spoils() {
 			return true
 		}
 	}

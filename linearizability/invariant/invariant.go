@@ -45,9 +45,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s, partition %d, at %d ms: %s", v.Property, who, v.Partition, v.At, v.Text)
 }
 
-// keepAtMost bounds the list: after the first violations the account is off and
-// what follows is noise.
-const keepAtMost = 16
+// keepAtMost bounds how many violations of each property are kept.
+const keepAtMost = 4
 
 // Checker watches one run.
 type Checker struct {
@@ -133,7 +132,13 @@ func New(replicas, partitions, clients int) *Checker {
 func (c *Checker) Violations() []Violation { return c.list }
 
 func (c *Checker) report(p *part, replica int, property, format string, args ...any) {
-	if len(c.list) < keepAtMost {
+	seen := 0
+	for i := range c.list {
+		if c.list[i].Property == property {
+			seen++
+		}
+	}
+	if seen < keepAtMost {
 		c.list = append(c.list, Violation{Property: property, At: c.now, Replica: replica, Partition: p.id, Text: fmt.Sprintf(format, args...)})
 	}
 }

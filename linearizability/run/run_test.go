@@ -249,7 +249,7 @@ func TestBadSettings(t *testing.T) {
 		{Settings{Messages: "replicated"}, `messages "replicated": not yet, want persisted`},
 		{Settings{Bookmarks: "replicated"}, `bookmarks "replicated": not yet, want persisted`},
 		{Settings{Positions: "loose"}, `positions "loose": want tagged or bare`},
-		{Settings{Faults: "rain"}, `faults "rain": want one of [none network process power all elections storage], or a file`},
+		{Settings{Faults: "rain"}, fmt.Sprintf(`faults "rain": want one of %v, or a file`, faults.Classes)},
 		{Settings{Faults: "no/such.json"}, "no such file"},
 		{Settings{Defect: "none"}, `defect "none": want one of`},
 	} {

@@ -41,7 +41,8 @@ type Options struct {
 	// microseconds; 0 means no pause.
 	MaxThink int64
 	// Accepted is how many of 100 purges end when their intent is committed, and
-	// not only when they are applied; one in four of those purges every partition.
+	// not only when they are applied; one in four of those purges every partition,
+	// if there are several one in two.
 	Accepted int
 	// Recreate is how many times a partition is created again. The new one is
 	// asked for the positions of its namesake too.
@@ -240,7 +241,11 @@ func (w *Workload) acknowledge(c *Choice) {
 	}
 	conditional := c.Request.Expected != nil
 	c.Accepted = !conditional || c.Patience > 0
-	c.Topic = !conditional && w.rand.IntN(4) == 0
+	often := 4 // one in so many
+	if len(w.partitions) > 1 {
+		often = 2
+	}
+	c.Topic = !conditional && w.rand.IntN(often) == 0
 }
 
 // Learn takes the answer to a request. known is false when its outcome stayed

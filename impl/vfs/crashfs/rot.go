@@ -19,3 +19,14 @@ func (d *Disk) Rot(path string, off int64, mask byte) error {
 	}
 	return nil
 }
+
+// Tear cuts a file that is stable as a whole to a size, on the medium. It is not
+// a call of any program.
+func (d *Disk) Tear(path string, size int64) error {
+	n := d.find(path)
+	if n == nil || n.dir || len(n.undo) > 0 || size < 0 || size > int64(len(n.data)) {
+		return d.fail(Call{Op: "tear", Path: path, Offset: size}, vfs.ErrNotExist)
+	}
+	n.data = n.data[:size]
+	return nil
+}
