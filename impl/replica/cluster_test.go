@@ -37,9 +37,14 @@ type cluster struct {
 func (c *cluster) Observe(e observe.Event) { c.events = append(c.events, e) }
 
 func newCluster(t testing.TB, n int, d defect.Set) *cluster {
+	return newClusterOf(t, n, func(cfg *Config) { cfg.Defects = d })
+}
+
+func newClusterOf(t testing.TB, n int, change func(*Config)) *cluster {
 	c := &cluster{t: t, answers: map[uint64]op.Reply{}, stopped: map[int]error{}, faults: make([]*faultfs.Set, n)}
 	c.cfg = Config{Cluster: 1, Dir: "p0", HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1000, Sessions: 4,
-		SegmentBytes: 1 << 12, JournalBytes: 1 << 16, Sink: c, Defects: d}
+		SegmentBytes: 1 << 12, JournalBytes: 1 << 16, Sink: c}
+	change(&c.cfg)
 	for i := range n {
 		c.cfg.Members = append(c.cfg.Members, i+1)
 		c.disks = append(c.disks, crashfs.New())

@@ -9,7 +9,8 @@ import (
 )
 
 // command is the data of a log entry: a request with what the leader added when
-// it proposed it. Deterministic CBOR, fields by number.
+// it proposed it. Deterministic CBOR, fields by number, after replicatedMark if the
+// op is replicated.
 type command struct {
 	_ struct{} `cbor:",toarray"`
 	// Origin and Number name the proposal, so that the replica that made it
@@ -45,6 +46,9 @@ func encodeCommand(c *command) []byte {
 
 func decodeCommand(n op.Number, data []byte) (*command, error) {
 	c := new(command)
+	if len(data) > 0 && data[0] == replicatedMark {
+		data = data[1:]
+	}
 	if err := decMode.Unmarshal(data, c); err != nil {
 		return nil, fmt.Errorf("op %d: command: %w", n, err)
 	}

@@ -232,7 +232,7 @@ func Open(cfg Config) (*Replica, error) {
 		members[i] = uint64(m)
 	}
 	r.node, err = consensus.New(consensus.Config{
-		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Rand: cfg.Rand,
+		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
 	})
 	if err != nil {

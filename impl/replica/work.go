@@ -205,7 +205,11 @@ func (r *Replica) propose(req *op.Request) (uint64, error) {
 	if r.cfg.Defects != 0 {
 		c.Hint = r.hint(req)
 	}
-	if err := r.node.Propose(encodeCommand(&c)); err != nil {
+	data := encodeCommand(&c)
+	if r.cfg.Policy.of(req) == Replicated {
+		data = append([]byte{replicatedMark}, data...)
+	}
+	if err := r.node.Propose(data); err != nil {
 		return 0, err
 	}
 	return r.counter, nil
