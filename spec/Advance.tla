@@ -5,7 +5,8 @@
 (*                                                                           *)
 (* log holds committed ops; one is chosen only when everything so far is applied,   *)
 (* and it can always be had again (see Ordered). Segments hold one batch each.      *)
-(* Made atomic: the syncs before a checkpoint, and the record (see Disk).          *)
+(* Bookmarks are an append-only log, as in Ordered. Made atomic: the syncs before    *)
+(* a checkpoint, and the record (see Disk).                                     *)
 EXTENDS Effects, TLC
 
 CONSTANTS
@@ -17,7 +18,7 @@ VARIABLES
     log,
     up,             \* "down", "replay" (booted, not yet serving) or "serve"
     mem,            \* facts in memory; NoFacts while down
-    disk,           \* [ckpt, segs, synced, gone]: see Init
+    disk,           \* [ckpt, segs, synced, gone, bms, bmsSynced]: see Init
     last,
     ghost_hist,     \* the contract's state after each op, see Committed
     ghost_shown,    \* start and end that clients were last told
@@ -34,24 +35,41 @@ MayGrow(o) == TRUE
 MayCrash   == TRUE
 
 (* segs are append-only, the first `synced` are stable; gone are ops whose segments  *)
-(* are removed, not yet durably: a power loss may bring any of them back.          *)
+(* are removed, not yet durably: a power loss may bring any of them back. bms are     *)
+(* entries of bookmarks, of which the first `bmsSynced` are stable.               *)
 Init ==
     /\ log = <<>>
     /\ up = "down"
     /\ mem = NoFacts
     /\ disk = [ckpt |-> [applied |-> 0, start |-> 0, end |-> 0], segs |-> <<>>, synced |-> 0,
-               gone |-> {}]
+               gone |-> {}, bms |-> <<>>, bmsSynced |-> 0]
     /\ last = [a |-> "Init"]
     /\ ghost_hist = <<Fresh(<<>>)>>
     /\ ghost_shown = [start |-> 0, end |-> 0]
     /\ ghost_crashes = 0
 
 Running == up # "down"
-LastOp  == IF disk.segs = <<>> THEN 0 ELSE disk.segs[Len(disk.segs)].op
+LastOf(entries) == IF entries = <<>> THEN 0 ELSE entries[Len(entries)].op
+Keep(entries, e) == IF e.op <= LastOf(entries) THEN entries ELSE Append(entries, e)
 There   == SelectSeq(disk.segs, LAMBDA e : e.op \notin disk.gone)
 
 (* The op of the first segment that is there, or 0. Reclaim goes from below. *)
 Lowest == IF There = <<>> THEN 0 ELSE There[1].op
+
+(* The highest op that the disk gives evidence of. *)
+Front == Max(disk.ckpt.applied, Max(LastOf(disk.segs), LastOf(disk.bms)))
+
+(* Bookmarks as of op n. *)
+Loaded(n) ==
+    [k \in Keys |->
+        LET mine == SelectSeq(disk.bms, LAMBDA e : e.key = k /\ e.op <= n)
+        IN IF mine = <<>> THEN NoBookmark
+           ELSE [op |-> mine[Len(mine)].op, o |-> mine[Len(mine)].o]]
+
+(* The facts that a boot reads. *)
+Booted ==
+    [FreshFacts(disk.ckpt.applied, 0, 0) EXCEPT !.start = disk.ckpt.start, !.end = disk.ckpt.end,
+        !.bm = Loaded(disk.ckpt.applied)]
 
 (* The offset below which a deletion up to o removes, given the batches. *)
 Cut(o) ==
@@ -61,6 +79,26 @@ Cut(o) ==
        IF WholeBatchDeleted /\ around # {}
        THEN LET i == CHOOSE x \in around : TRUE IN disk.segs[i].base + disk.segs[i].n
        ELSE o
+
+(* What op o does upon facts m. *)
+Effect(m, o) ==
+    LET e == EffectOf(m, o)
+    IN IF e.k = "advance" THEN [e EXCEPT !.o = Cut(@)] ELSE e
+
+(* Facts m carried on to op n, and the facts as they were at op n. *)
+RECURSIVE Replayed(_, _)
+Replayed(m, n) ==
+    IF m.applied >= n THEN m
+    ELSE Replayed(After(m, m.applied + 1, Effect(m, log[m.applied + 1])), n)
+
+FactsAt(n) == IF n = mem.applied THEN mem ELSE Replayed(Booted, n)
+
+(* The disk after op n had effect e; nothing is synced. *)
+Stored(n, e) ==
+    CASE e.k = "append" -> [disk EXCEPT !.segs = Keep(@, [op |-> n, base |-> e.base, n |-> e.n])]
+      [] e.k = "store"  -> [disk EXCEPT !.bms = Keep(@, [op |-> n, key |-> e.key, o |-> e.o])]
+      [] e.k = "delete" -> [disk EXCEPT !.bms = Keep(@, [op |-> n, key |-> e.key, o |-> -1])]
+      [] OTHER          -> disk
 
 -----------------------------------------------------------------------------
 (* ACTION Materialize
@@ -75,27 +113,28 @@ Materialize(n, o) ==
        ELSE /\ MayGrow(o)
             /\ log' = Append(log, o)
             /\ ghost_hist' = Remember(ghost_hist, n, o)
-    /\ LET e0 == EffectOf(mem, o)
-           e  == IF e0.k = "advance" THEN [e0 EXCEPT !.o = Cut(@)] ELSE e0
+    /\ LET e == Effect(mem, o)
        IN /\ mem' = After(mem, n, e)
-          /\ disk' = IF e.k = "append" /\ n > LastOp
-                     THEN [disk EXCEPT !.segs = Append(@, [op |-> n, base |-> e.base, n |-> e.n])]
-                     ELSE disk
+          /\ disk' = Stored(n, e)
           /\ last' = [a |-> "Materialize", n |-> n, o |-> o, e |-> e]
     /\ UNCHANGED <<up, ghost_shown, ghost_crashes>>
 
 (* ACTION Checkpoint
    WHO    the replica
-   Syncs segments and makes the record of op n durable: applied, start and end. *)
+   Syncs what ops up to n wrote and makes the record of op n durable: applied, start
+   and end. *)
 Checkpoint(n) ==
     /\ Running
-    /\ n = mem.applied
     /\ n > disk.ckpt.applied
-    /\ disk' = [disk EXCEPT
-            !.synced = Len(disk.segs),
-            !.ckpt = [applied |-> n, end |-> mem.end,
+    /\ n <= mem.applied
+    /\ LET m == FactsAt(n)
+           upTo(entries) == Cardinality({j \in DOMAIN entries : entries[j].op <= n})
+       IN disk' = [disk EXCEPT
+            !.synced = Max(@, upTo(disk.segs)),
+            !.bmsSynced = Max(@, upTo(disk.bms)),
+            !.ckpt = [applied |-> n, end |-> m.end,
                       \* DEFECT StartNotStored: the record does not hold the start
-                      start |-> IF StartNotStored THEN 0 ELSE mem.start]]
+                      start |-> IF StartNotStored THEN 0 ELSE m.start]]
     /\ last' = [a |-> "Checkpoint", n |-> n]
     /\ UNCHANGED <<log, up, mem, ghosts>>
 
@@ -138,15 +177,22 @@ ProcessCrash ==
     /\ last' = [a |-> "ProcessCrash"]
     /\ UNCHANGED disk
 
+(* Of the disk s segment and b bookmark entries are left, and the segments of the ops *)
+(* of back are there again.                                                    *)
+PowerLossLeaving(s, b, back) ==
+    /\ Running
+    /\ disk' = [disk EXCEPT !.segs = SubSeq(@, 1, s), !.synced = s,
+                            !.bms = SubSeq(@, 1, b), !.bmsSynced = b, !.gone = @ \ back]
+    /\ last' = [a |-> "PowerLoss", s |-> s, b |-> b, back |-> back]
+    /\ Stops
+
 (* ACTION PowerLoss
    WHO    the environment
    Memory is gone, and any part of what was not synced; removed segments may be back. *)
 PowerLoss ==
-    /\ Running
-    /\ \E s \in disk.synced .. Len(disk.segs), back \in SUBSET disk.gone :
-        /\ disk' = [disk EXCEPT !.segs = SubSeq(@, 1, s), !.synced = s, !.gone = @ \ back]
-        /\ last' = [a |-> "PowerLoss", s |-> s, back |-> back]
-    /\ Stops
+    \E s \in disk.synced .. Len(disk.segs), b \in disk.bmsSynced .. Len(disk.bms),
+       back \in SUBSET disk.gone :
+        PowerLossLeaving(s, b, back)
 
 (* ACTION Boot
    WHO    the replica
@@ -155,7 +201,7 @@ Boot(n) ==
     /\ ~Running
     /\ n = disk.ckpt.applied
     /\ up' = "replay"
-    /\ mem' = [FreshFacts(n, 0, 0) EXCEPT !.start = disk.ckpt.start, !.end = disk.ckpt.end]
+    /\ mem' = Booted
     /\ last' = [a |-> "Boot", n |-> n]
     /\ UNCHANGED <<log, disk, ghosts>>
 
@@ -164,7 +210,7 @@ Boot(n) ==
    Replay has reached all that the disk gives evidence of. *)
 Serve ==
     /\ up = "replay"
-    /\ mem.applied >= Max(disk.ckpt.applied, LastOp)
+    /\ mem.applied >= Front
     /\ up' = "serve"
     /\ last' = [a |-> "Serve"]
     /\ UNCHANGED <<log, mem, disk, ghosts>>
