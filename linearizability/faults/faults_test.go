@@ -68,7 +68,9 @@ func TestDrawingIsDeterministic(t *testing.T) {
 
 func TestBadPlans(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"{\n \"faults\": [\n  {\"at\": \"x\"}]}", "faults: plan:3: json: cannot unmarshal string"},
+		{"{\n \"faults\": [\n  {\"at\": \"x\"}]}", "faults: plan:3: faults.at: want a whole number, got string"},
+		{"{\n \"faults\": [\n  {\"at\": 1, \"for\": 2,\n   \"at\": 3}]}", `faults: plan:4: field "at" is given twice`},
+		{"{\n \"network\": {},\n \"faults\": [],\n \"network\": {}}", `faults: plan:4: field "network" is given twice`},
 		{`{"faults": [{"kind": "flood"}]}`, `faults: plan: fault 1: kind "flood": want one of`},
 		{`{"faults": [{"kind": "partition"}]}`, "kind partition: want at least one replica, got none"},
 		{`{"faults": [{"kind": "process-crash", "replicas": [4]}]}`, "replica 4: want 0 (the leader) to 3"},
@@ -76,7 +78,7 @@ func TestBadPlans(t *testing.T) {
 		{`{"faults": [{"kind": "storm"}]}`, "kind storm: want a network, got none"},
 		{`{"faults": [{"kind": "crash-at", "replicas": [1]}]}`, "want a call from 1 and no negative time, got call 0 within 0"},
 		{`{"faults": [{"kind": "power-loss", "replicas": [1], "at": -1}]}`, "at -1, for 0: want no negative time"},
-		{`{"fault": []}`, `unknown field "fault"`},
+		{"{\n\"fault\": []}", `faults: plan:2: unknown field "fault"`},
 	} {
 		_, err := Parse("plan", strings.NewReader(c.text), 3)
 		require.ErrorContains(t, err, c.want, fmt.Sprint(c.text))

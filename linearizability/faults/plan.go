@@ -17,14 +17,15 @@
 package faults
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"purgelab/impl/sim"
+	"purgelab/linearizability/strictjson"
 )
 
 // Kind of a fault.
@@ -116,12 +117,11 @@ func Parse(file string, r io.Reader, n int) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("faults: %s: %w", file, err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	p := new(Plan)
-	if err := d.Decode(p); err != nil {
-		line := 1 + bytes.Count(text[:min(int(d.InputOffset()), len(text))], []byte("\n"))
-		return nil, fmt.Errorf("faults: %s:%d: %w", file, line, err)
+	if err := strictjson.Decode(text, p); err != nil {
+		var e *strictjson.Error
+		errors.As(err, &e)
+		return nil, fmt.Errorf("faults: %s:%d: %w", file, e.Line, e.Err)
 	}
 	for i := range p.Faults {
 		if err := p.Faults[i].check(n); err != nil {

@@ -110,7 +110,7 @@ func ReadFile(path string) ([]Op, error) {
 func parseLine(text []byte) (Event, error) {
 	var l line
 	if err := strict(text, &l); err != nil {
-		return Event{}, jsonError(err)
+		return Event{}, err
 	}
 	switch {
 	case l.Process == nil:
@@ -139,16 +139,7 @@ func parseLine(text []byte) (Event, error) {
 		err = decodeReply(&e, value)
 	}
 	if err != nil {
-		return Event{}, jsonError(err)
+		return Event{}, err
 	}
 	return e, nil
-}
-
-// jsonError words the errors of encoding/json like the others.
-func jsonError(err error) error {
-	var t *json.UnmarshalTypeError
-	if errors.As(err, &t) {
-		return fmt.Errorf("%s: want %s, got %s", t.Field, t.Type, t.Value)
-	}
-	return err
 }

@@ -56,9 +56,11 @@ func fuzzer(seed int64) *fuzz.Fuzzer {
 				e.Request.Partition = e.Partition
 			case Info:
 				c.Fuzz(&e.Intent)
+				c.Fuzz(&e.Again)
 				c.Fuzz(&e.Note)
 			default:
 				e.Reply = &op.Reply{Code: op.NotReady}
+				c.Fuzz(&e.Again)
 				c.Fuzz(e.Reply)
 				e.Reply.Count = uint32(len(e.Reply.Records))
 				if e.Reply.Code == op.Gone {
@@ -134,8 +136,11 @@ func TestErrorsNameTheLine(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"not JSON", "hello", "h.jsonl:1: invalid character 'h' looking for beginning of value"},
 		{"two values", `{"process":1} {}`, "h.jsonl:1: want one JSON value, got more after it"},
-		{"unknown field", `{"process":1,"tyype":"ok"}`, `h.jsonl:1: json: unknown field "tyype"`},
-		{"wrong type", `{"process":"one"}`, "h.jsonl:1: process: want int, got string"},
+		{"unknown field", `{"process":1,"tyype":"ok"}`, `h.jsonl:1: unknown field "tyype"`},
+		{"wrong type", `{"process":"one"}`, "h.jsonl:1: process: want a whole number, got string"},
+		{"negative", `{"process":1,"partition":-1}`, "h.jsonl:1: partition: want a whole number from 0 to 4294967295, got number -1"},
+		{"wrong type in a value", strings.Replace(invoke, `["a"]`, `"a"`, 1), "h.jsonl:1: payloads: want an array, got string"},
+		{"twice", invoke + `{"process":1,"process":2}`, `h.jsonl:2: field "process" is given twice`},
 		{"no process", `{"type":"ok","f":"append","time":1}`, "h.jsonl:1: process: want a number, got none"},
 		{"no time", `{"process":1,"type":"ok","f":"append"}`, "h.jsonl:1: time: want a number, got none"},
 		{"type", `{"process":1,"type":"okay","f":"append","time":1}`, "h.jsonl:1: type: want one of invoke, ok, fail, info, got \"okay\""},
@@ -159,7 +164,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"loss", `{"process":-1,"type":"invoke","f":"new-incarnation","value":{"may_lose":["mail"]},"time":1}`, `h.jsonl:1: may_lose: loss "mail": want one of [messages bookmarks synced]`},
 		{"loss of an append", `{"process":1,"type":"invoke","f":"append","value":{"may_lose":["messages"]},"time":1}`, "h.jsonl:1: may_lose: want it on a new-incarnation, got it on a append"},
 		{"bare incarnation", `{"process":-1,"type":"ok","f":"new-incarnation","value":{"position":3},"time":1}`, "h.jsonl:1: position, agreed: want the era that began, and a position of the one before, got none"},
-		{"info with an answer", invoke + `{"process":1,"type":"info","f":"append","value":{"timestamp":4},"time":11}`, "h.jsonl:2: value: want only intent and note on an info, which has no answer"},
+		{"info with an answer", invoke + `{"process":1,"type":"info","f":"append","value":{"timestamp":4},"time":11}`, "h.jsonl:2: value: want only intent, again and note on an info, which has no answer"},
 	} {
 		events, err := Parse("h.jsonl", strings.NewReader(c.text))
 		if err == nil {

@@ -63,6 +63,8 @@ type Event struct {
 	// Intent that a purge turned out to have, if it was not known at the
 	// invocation: on any end of it. 0: none.
 	Intent op.Generation
+	// Again says that more than one copy of the request was sent: on any end.
+	Again bool
 	// Note says in words why the outcome is Fail or Info. It is not judged.
 	Note string
 	// Line of the file, from 1; 0 if the event was not read from one.
@@ -97,6 +99,7 @@ type Op struct {
 	Request *op.Request
 	Reply   *op.Reply // nil unless Answered or Accepted
 	Outcome Outcome
+	Again   bool // more than one copy was sent
 	Call    int64
 	Return  int64 // Never, if Unknown
 	Line    int   // of the invocation: its number among the events, from 1

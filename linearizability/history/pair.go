@@ -53,6 +53,7 @@ func end(o *Op, e *Event) error {
 		r.Intent = e.Intent
 		o.Request = &r
 	}
+	o.Again = e.Again
 	switch {
 	case e.Type == Info:
 		return nil

@@ -19,6 +19,7 @@ type Recorder struct {
 type open struct {
 	kind      op.Kind
 	partition op.Partition
+	again     bool
 }
 
 // Invoke records that a process asks. The request must not change afterwards.
@@ -30,8 +31,16 @@ func (r *Recorder) Invoke(process int, now int64, req *op.Request) {
 	if r.open == nil {
 		r.open = map[int]open{}
 	}
-	r.open[process] = open{req.Kind, req.Partition}
+	r.open[process] = open{kind: req.Kind, partition: req.Partition}
 	r.add(now, Event{Process: process, Type: Invoke, Kind: req.Kind, Partition: req.Partition, Request: req})
+}
+
+// Again records that the process sent another copy of its request.
+func (r *Recorder) Again(process int) {
+	if o, ok := r.open[process]; ok {
+		o.again = true
+		r.open[process] = o
+	}
 }
 
 // Answer records a reply. One that only promises that nothing happened
@@ -90,7 +99,7 @@ func (r *Recorder) end(now int64, e Event) {
 		panic(fmt.Sprintf("history: process %d ends what it did not invoke", e.Process))
 	}
 	delete(r.open, e.Process)
-	e.Kind, e.Partition = o.kind, o.partition
+	e.Kind, e.Partition, e.Again = o.kind, o.partition, o.again
 	r.add(now, e)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purgelab/linearizability/strictjson"
 	"purgelab/model/op"
 )
 
@@ -207,11 +208,12 @@ type reply struct {
 	Agreed    *position     `json:"agreed,omitempty"`
 	Accepted  bool          `json:"accepted,omitempty"`
 	Intent    op.Generation `json:"intent,omitempty"`
+	Again     bool          `json:"again,omitempty"`
 	Note      string        `json:"note,omitempty"`
 }
 
 func encodeReply(e *Event) ([]byte, error) {
-	v := reply{Intent: e.Intent, Note: e.Note, Accepted: e.Accepted}
+	v := reply{Intent: e.Intent, Note: e.Note, Again: e.Again, Accepted: e.Accepted}
 	if p := e.Reply; p != nil {
 		if p.Code != op.OK {
 			v.Code = p.Code.String()
@@ -241,7 +243,7 @@ func encodeReply(e *Event) ([]byte, error) {
 
 func (v *reply) empty() bool {
 	return v.Code == "" && v.Position == nil && v.Found == nil && v.Timestamp == 0 && v.Records == nil &&
-		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == "" && v.Agreed == nil && !v.Accepted
+		v.Count == 0 && v.Start == 0 && v.End == 0 && v.Session == 0 && v.Intent == 0 && v.Note == "" && !v.Again && v.Agreed == nil && !v.Accepted
 }
 
 // decodeReply fills in the reply of an end event.
@@ -252,11 +254,11 @@ func decodeReply(e *Event, b []byte) error {
 			return err
 		}
 	}
-	e.Intent, e.Note = v.Intent, v.Note
-	v.Intent, v.Note = 0, ""
+	e.Intent, e.Again, e.Note = v.Intent, v.Again, v.Note
+	v.Intent, v.Again, v.Note = 0, false, ""
 	if e.Type == Info {
 		if !v.empty() {
-			return errors.New("value: want only intent and note on an info, which has no answer")
+			return errors.New("value: want only intent, again and note on an info, which has no answer")
 		}
 		return nil
 	}
@@ -304,17 +306,14 @@ func decodeReply(e *Event, b []byte) error {
 	return nil
 }
 
-// strict decodes JSON and refuses fields that it does not know.
+// strict decodes JSON that is part of one line, whose number the caller knows.
 func strict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
+	err := strictjson.Decode(b, v)
+	var e *strictjson.Error
+	if errors.As(err, &e) {
+		return e.Err
 	}
-	if d.More() {
-		return errors.New("want one JSON value, got more after it")
-	}
-	return nil
+	return err
 }
 
 // marshal is json.Marshal without the escaping of <, > and &.
