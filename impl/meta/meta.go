@@ -154,10 +154,20 @@ func Open(cfg Config) (*Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
 	}
-	if err := m.advance(); err != nil {
+	if err := m.catchUp(); err != nil {
 		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
 	}
 	return m, nil
+}
+
+// catchUp applies what the disk knows to be committed.
+func (m *Machine) catchUp() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = m.node.Recovered(v)
+		}
+	}()
+	return m.advance()
 }
 
 // Step takes one input. An error stops the replica for good: it must be opened

@@ -240,6 +240,9 @@ func (c *Cluster) openShard(m *machine, h int) {
 		return
 	}
 	s.member = member
+	if m.of == op.Partition(h) {
+		m.gone = false // what it had refused was wrong in a read, not on the medium
+	}
 	if !s.working {
 		s.working = true
 		c.schedule(c.diskRand.Int64N(c.o.Disk.Work), event{kind: evWork, who: uint16(m.id), partition: uint16(h), epoch: m.epoch})

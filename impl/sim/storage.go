@@ -112,6 +112,19 @@ func (c *Cluster) Missing(id, p int) bool {
 	return m.gone && m.of == op.Partition(p)
 }
 
+// Unreadable tells whether a replica cannot read all its messages because they were
+// damaged. Nobody has asked for them yet, or it would have stopped.
+func (c *Cluster) Unreadable(id, p int) bool {
+	m := &c.machines[id]
+	x := m.members[p].member
+	if x == nil || !m.rotten || m.of != op.Partition(p) {
+		return false
+	}
+	f := x.View().Facts
+	_, err := x.Records(f.Start, int(f.End-f.Start))
+	return errors.Is(err, corrupt.ErrCorrupt)
+}
+
 // Lost tells whether so many replicas of a partition stopped for good that the
 // others cannot go on.
 func (c *Cluster) Lost(p int) bool {

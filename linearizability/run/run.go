@@ -201,7 +201,11 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 		}
 		var members []sim.Member
 		for id := 1; id <= s.Replicas; id++ {
-			members = append(members, c.Member(id, p))
+			member := c.Member(id, p)
+			if c.Unreadable(id, p) {
+				member = nil
+			}
+			members = append(members, member)
 		}
 		m.watch.Rest(c.Now()/sim.Millisecond, op.Partition(p), members)
 	}
