@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/anishathalye/porcupine"
+
+	"purgelab/model/op"
 )
 
 // Stuck is where a search could not go on.
@@ -43,6 +45,8 @@ func (p *Problem) Explain(order []int) (Stuck, bool) {
 	fmt.Fprintf(&b, "line %d, process %d: %s", x.op.Line, x.op.Client, Describe(x.op.Request, x.op.Reply))
 	if x.wrong != "" {
 		fmt.Fprintf(&b, "; %s", x.wrong)
+	} else if x.op.Request.Kind == op.NewIncarnation {
+		fmt.Fprintf(&b, "; want one of the states that may be kept, and what follows from it: %s", set.points())
 	} else {
 		for i, c := range set.list {
 			if i == 2 {

@@ -23,6 +23,9 @@ type Problem struct {
 	unknowns    []unknown
 	generations []op.Generation // seen, sorted
 	initial     *State
+	successions []*succession
+	filling     *succession // the new incarnation that begins in this step
+	world       int         // stands for a client that is none
 
 	// tracked: the session table takes part, for the sessions in keep. It
 	// couples everything with everything, so bookmarks are not split off.
@@ -45,6 +48,9 @@ type item struct {
 	choice    Choice
 	gen       op.Generation // that the answer reveals, if revealed
 	revealed  bool
+	// incarnation in which the answer was given; 0: the history does not say.
+	incarnation op.Incarnation
+	shadow      int32 // the operation as one that may happen again; -1: it may not
 	// end: in its generation x finds the end there, or does not get its
 	// answer; if bounded.
 	end     op.Position
@@ -57,9 +63,11 @@ type item struct {
 // steps of the model (0: never).
 func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 	p := &Problem{sem: sem, facts: newFacts(), initial: create(born(ops)), maxSteps: maxSteps}
+	ops = known(ops)
 	ops = p.useSessions(ops)
 	for i := range ops {
 		p.facts.learn(&ops[i])
+		p.world = max(p.world, ops[i].Client+1)
 	}
 	if !p.facts.bare {
 		settled := resolve(ops)
@@ -70,7 +78,10 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 		}
 		ops = settled
 	}
-	ops = keepPromises(ops)
+	p.succeeds(ops)
+	if len(p.successions) == 0 {
+		ops = keepPromises(ops)
+	}
 	for g := range p.facts.seen {
 		p.generations = append(p.generations, g)
 	}
@@ -81,7 +92,7 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 			p.addUnknown(&ops[i], read)
 			continue
 		}
-		if settledApart(ops, i) {
+		if settledApart(ops, i) || p.survives(&ops[i]) {
 			first := ops[i]
 			first.Reply = nil
 			p.addUnknown(&first, read)
@@ -90,13 +101,25 @@ func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
 		}
 		p.addAnswered(&ops[i], removals)
 	}
+	p.addAgain(read)
 	return p
 }
 
-// born is the incarnation that a history is of: it holds no change of it, and
-// every position in an answer names the current one.
+// known leaves out new incarnations of which the history does not know with what
+// they began: nobody saw one of them.
+func known(ops []Operation) []Operation {
+	return slices.DeleteFunc(slices.Clone(ops), func(o Operation) bool { return o.Request.Kind == op.NewIncarnation && o.Reply == nil })
+}
+
+// born is the incarnation with which a history begins: the one before its first
+// new one. Without any, every position in an answer names it.
 func born(ops []Operation) op.Incarnation {
 	i := op.Incarnation(1)
+	for n := range ops {
+		if ops[n].Request.Kind == op.NewIncarnation && ops[n].Reply != nil {
+			return ops[n].Reply.Agreed.Incarnation
+		}
+	}
 	for n := range ops {
 		for _, a := range [2]*op.Reply{ops[n].Reply, ops[n].Promise} {
 			if a != nil {
@@ -130,25 +153,58 @@ func settledApart(ops []Operation, i int) bool {
 
 func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 	r := o.Request
-	if !r.Mutates() || p.sem.Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
+	if !r.Mutates() || r.Kind == op.NewIncarnation || p.sem.Malformed(r) || r.Kind == op.Register && p.sem.Sessions == 0 {
 		return // nobody will ever see that it happened
 	}
-	u := unknown{req: r, line: o.Line, footprint: footprintOf(p.sem, r), class: classOf(r, read)}
-	u.unread = r.Kind == op.Append && u.class != describeRequest(r) && !p.tracked
+	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
+	p.unknowns = append(p.unknowns, p.asUnknown(o, read))
+}
+
+func (p *Problem) asUnknown(o *Operation, read map[op.Payload]bool) unknown {
+	r := *o.Request
+	u := unknown{req: &r, line: o.Line, footprint: footprintOf(p.sem, &r), class: classOf(&r, read), incarnation: r.Incarnation}
+	u.unread = r.Kind == op.Append && u.class != describeRequest(&r) && !p.tracked
 	if r.Kind == op.Poll && r.Strategy == op.Next {
 		u.own = op.Offset(r.Max)
 	}
-	p.add(o, &item{unknown: len(p.unknowns)}, o.Call)
-	p.unknowns = append(p.unknowns, u)
+	u.key, u.keyed = keyOf(&r)
+	u.keyed = u.keyed && !p.tracked
+	r.Incarnation = 0
+	return u
+}
+
+// addAgain makes unknown operations of those answered ones that may be somewhere
+// else in the log of another replica, from which a new incarnation goes on: what
+// was sent more than once, and purges, whose intents are proposed until settled.
+func (p *Problem) addAgain(read map[op.Payload]bool) {
+	for _, o := range p.Operations {
+		x := o.Input.(*item)
+		if x.unknown >= 0 || p.next(x.incarnation) == nil || !x.op.Request.Mutates() {
+			continue
+		}
+		if x.op.Again || x.op.Request.Kind == op.Purge {
+			x.shadow = int32(len(p.unknowns))
+			p.unknowns = append(p.unknowns, p.asUnknown(x.op, read))
+		}
+	}
+}
+
+// survives tells whether a purge may have been carried out in one incarnation and
+// answered in a later one.
+func (p *Problem) survives(o *Operation) bool {
+	return o.Request.Kind == op.Purge && slices.ContainsFunc(p.successions, func(s *succession) bool {
+		return s.operation.Call < o.Return && o.Call < s.operation.Return
+	})
 }
 
 func (p *Problem) addAnswered(o *Operation, removals removals) *item {
 	r, a := o.Request, o.Reply
-	x := &item{unknown: -1, footprint: footprintOf(p.sem, r), choice: ChoiceOf(r, a)}
+	x := &item{unknown: -1, shadow: -1, footprint: footprintOf(p.sem, r), choice: ChoiceOf(r, a)}
 	if hasBounds(a.Code) {
 		x.footprint.reads |= resStart | resEnd | resEra
 	}
 	x.gen, x.revealed = reveals(o)
+	x.incarnation = answeredIn(o)
 	x.end, x.bounded = endOf(o, x.revealed)
 	if a.Code == op.Gone && !removals.within(o.Call, o.Return) {
 		x.wrong = "gone, but no purge and no delete-records can have removed the range"
@@ -159,10 +215,17 @@ func (p *Problem) addAnswered(o *Operation, removals removals) *item {
 
 func (p *Problem) add(o *Operation, x *item, end int64) {
 	x.op = o
+	if i := slices.IndexFunc(p.successions, func(s *succession) bool { return s.bounds == o.Reply }); i >= 0 {
+		p.successions[i].item = x
+	}
 	x.key, x.keyed = keyOf(o.Request)
 	x.keyed = x.keyed && !p.tracked
+	client := o.Client
+	if client < 0 {
+		client = p.world
+	}
 	p.Operations = append(p.Operations, porcupine.Operation{
-		ClientId: o.Client, Input: x, Output: o.Reply, Call: o.Call, Return: end, Metadata: o.Line,
+		ClientId: client, Input: x, Output: o.Reply, Call: o.Call, Return: end, Metadata: o.Line,
 	})
 }
 
@@ -175,7 +238,7 @@ func endOf(o *Operation, revealed bool) (op.Position, bool) {
 		return *r.Expected, true
 	case !revealed:
 		return op.Position{}, false
-	case hasBounds(a.Code):
+	case hasBounds(a.Code) || r.Kind == op.NewIncarnation:
 		return at(a.Position, a.End), true
 	case a.Code == op.Gone:
 		return op.Position{}, false
@@ -191,6 +254,19 @@ func endOf(o *Operation, revealed bool) (op.Position, bool) {
 		return a.Position, r.At.Offset == -1
 	}
 	return op.Position{}, false
+}
+
+// answeredIn is the incarnation in which an operation was answered; 0: the answer
+// does not show it. A repeat shows an older one.
+func answeredIn(o *Operation) op.Incarnation {
+	r, a := o.Request, o.Reply
+	switch {
+	case r.Kind == op.NewIncarnation:
+		return a.Agreed.Incarnation
+	case a.Position.Incarnation != 0 && (r.Session == 0 || r.Kind == op.Purge || a.Code == op.StaleIncarnation):
+		return a.Position.Incarnation
+	}
+	return r.Incarnation
 }
 
 // keyOf tells which bookmark a request reads or changes, if any.
@@ -281,7 +357,7 @@ func removalsOf(ops []Operation) removals {
 	var out removals
 	for i := range ops {
 		o := &ops[i]
-		if k := o.Request.Kind; (k == op.Purge || k == op.DeleteRecords) && (o.Reply == nil || o.Reply.Code == op.OK) {
+		if k := o.Request.Kind; (k == op.Purge || k == op.DeleteRecords || k == op.NewIncarnation) && (o.Reply == nil || o.Reply.Code == op.OK) {
 			out = append(out, o)
 		}
 	}

@@ -22,6 +22,9 @@ type Operation struct {
 	Call, Return int64
 	// Line names the operation in reports.
 	Line int
+	// Again says that more than one copy of the request may have reached the
+	// partition.
+	Again bool
 }
 
 // forever is the return time of an operation whose outcome is unknown.
@@ -34,6 +37,9 @@ type facts struct {
 	bare    bool // all positions are without a generation: nothing below is complete
 	tagged  bool // some position has one
 	untimed bool // no answer carries a timestamp
+	// begins lists the new incarnations. What is found in one may have come from
+	// an older one, so positions are kept without it, but for messages.
+	begins []op.Incarnation
 
 	taken     map[op.Position]op.Payload   // messages seen
 	stamps    map[op.Position]op.Timestamp // timestamps seen, or the lowest possible
@@ -69,6 +75,7 @@ func (f *facts) end(p op.Position, beyond op.Offset) {
 }
 
 func (f *facts) start(p op.Position, by int64) {
+	p.Incarnation = 0
 	f.starts[p] = max(f.starts[p], by)
 	f.maxStarts[p.Generation] = max(f.maxStarts[p.Generation], p.Offset)
 }
@@ -77,6 +84,7 @@ func (f *facts) bookmark(k op.Key, p op.Position, by int64) {
 	if f.bookmarks[k] == nil {
 		f.bookmarks[k] = map[op.Position]int64{}
 	}
+	p.Incarnation = 0
 	f.bookmarks[k][p] = max(f.bookmarks[k][p], by)
 	f.end(p, 1)
 }
@@ -102,7 +110,10 @@ func (f *facts) learn(o *Operation) {
 		f.read[k] = max(f.read[k], o.Return)
 	}
 	p := a.Position
-	if hasBounds(a.Code) {
+	if r.Kind == op.NewIncarnation {
+		f.begins = append(f.begins, p.Incarnation)
+	}
+	if hasBounds(a.Code) || r.Kind == op.NewIncarnation {
 		f.saw(p)
 		f.end(at(p, a.End), 0)
 		f.start(at(p, a.Start), o.Return)
@@ -188,6 +199,20 @@ func (f *facts) learnPoll(o *Operation) {
 	}
 }
 
+// laterStamps are the timestamps that later incarnations show at a position, if
+// its message is kept.
+func (f *facts) laterStamps(p op.Position) []op.Timestamp {
+	var out []op.Timestamp
+	for _, i := range f.begins {
+		if i > p.Incarnation {
+			if ts, ok := f.stamps[op.Position{Incarnation: i, Generation: p.Generation, Offset: p.Offset}]; ok {
+				out = append(out, ts)
+			}
+		}
+	}
+	return out
+}
+
 func (f *facts) saw(p op.Position) {
 	f.seen[p.Generation] = true
 	f.tagged = f.tagged || p.Incarnation != 0
@@ -227,12 +252,13 @@ func resolve(ops []Operation) []Operation {
 		}
 	}
 	out := slices.Clone(ops)
+	succession := slices.ContainsFunc(ops, func(o Operation) bool { return o.Request.Kind == op.NewIncarnation })
 	settle := func(i int, reply op.Reply, by int64) {
 		if ops[i].Reply != nil {
 			return
 		}
 		if out[i].Reply == nil {
-			out[i].Reply, out[i].Return = &reply, forever
+			out[i].Reply, out[i].Return, out[i].Again = &reply, forever, true
 		}
 		out[i].Return = min(out[i].Return, by)
 	}
@@ -249,11 +275,14 @@ func resolve(ops []Operation) []Operation {
 		}
 		if ops[i].Request.Kind == op.Poll && a.Code == op.OK {
 			for k, m := range a.Records {
-				if by, ok := payloads[m.Payload]; ok && !by.many {
+				if by, ok := payloads[m.Payload]; ok && !by.many && !(succession && ops[by.by].Request.Incarnation != a.Position.Incarnation) {
 					p := a.Position
 					settle(by.by, op.Reply{Position: at(p, p.Offset+op.Offset(k)-by.nth), Timestamp: m.Timestamp}, ops[i].Return)
 				}
 			}
+		}
+		if succession {
+			continue // a generation may come, be lost, and come again
 		}
 		g, ok := reveals(&ops[i])
 		for _, j := range promised {
@@ -299,7 +328,7 @@ func reveals(o *Operation) (op.Generation, bool) {
 		return 0, false
 	case o.Request.Kind == op.Purge:
 		return 0, false // ok names its own intent, whatever is current; a mismatch, the instant of the answer
-	case hasBounds(a.Code):
+	case hasBounds(a.Code) || o.Request.Kind == op.NewIncarnation:
 		return a.Position.Generation, true
 	case a.Code != op.OK && a.Code != op.Gone:
 		return 0, false

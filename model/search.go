@@ -37,6 +37,8 @@ type configuration struct {
 	core    *State  // without bookmarks, unless sessions are tracked
 	pending []int32 // unknown operations on the core; sorted, never modified in place
 	keys    []keyed // sorted by key, never modified in place
+	joined  int32   // unknown operations that are or were pending: those below it
+	trail   *trail  // from what the next incarnation may go on; nil: there is none
 }
 
 // maxDepth bounds how many unknown operations may take effect between two
@@ -73,7 +75,7 @@ func (p *Problem) Model(ctx context.Context) porcupine.Model {
 }
 
 func (p *Problem) begin() *configurations {
-	return &configurations{list: []configuration{{core: p.initial}}}
+	return &configurations{list: []configuration{p.leave(configuration{core: p.initial}, op.NewIncarnation, -1)}}
 }
 
 // step executes one operation on every configuration; nil: on none it fits.
@@ -85,7 +87,12 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 	e := expansion{p: p, x: x}
 	for _, c := range set.list {
 		if x.unknown >= 0 {
-			e.out = append(e.out, c.await(x))
+			c.joined = int32(x.unknown) + 1
+			e.out = append(e.out, c.add(int32(x.unknown), &p.unknowns[x.unknown]))
+			continue
+		}
+		if x.op.Request.Kind == op.NewIncarnation {
+			e.succeed(c)
 			continue
 		}
 		e.relevant = nil
@@ -105,9 +112,8 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 	return next
 }
 
-// await adds an unknown operation to what is pending.
-func (c configuration) await(x *item) configuration {
-	u := int32(x.unknown)
+// add makes an unknown operation pending.
+func (c configuration) add(u int32, x *unknown) configuration {
 	if !x.keyed {
 		c.pending = insert(c.pending, u)
 		return c
@@ -133,6 +139,9 @@ type expansion struct {
 // the root.
 func (e *expansion) explore(c configuration, before *configuration, last int32, depth int) {
 	p := e.p
+	if x := e.x; x.incarnation != 0 && x.incarnation != c.core.incarnation {
+		return // no unknown operation changes that
+	}
 	if next, ok := e.try(c); ok && !(before != nil && e.couldWait(before, last, next)) {
 		e.out = append(e.out, next)
 	}
@@ -157,7 +166,13 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 
 // change is c after the pending operation u made its core s.
 func (p *Problem) change(c configuration, u int32, s *State, now int64) configuration {
-	return p.move(configuration{s, remove(c.pending, u), c.keys}, c.core, p.unknowns[u].footprint, now)
+	before := c.core
+	c.core, c.pending = s, remove(c.pending, u)
+	c = p.move(c, before, p.unknowns[u].footprint, now)
+	if n := p.next(s.incarnation); n != nil && p.filling == nil && !n.mayLose(p.unknowns[u].req.Kind) {
+		c = p.leave(c, p.unknowns[u].req.Kind, -1) // what was before is kept too
+	}
+	return c
 }
 
 // move settles the rest of a configuration whose core an operation of
@@ -175,24 +190,37 @@ func (e *expansion) now() int64 { return e.x.op.Call }
 // try executes x on c, if that gives the recorded answer.
 func (e *expansion) try(c configuration) (configuration, bool) {
 	p, x := e.p, e.x
+	if x.op.Request.Kind == op.NewIncarnation {
+		return p.begins(c, x)
+	}
 	if x.keyed {
 		alts := p.answerKey(c.core, c.key(x.key).alts, x)
 		if len(alts) == 0 {
 			return c, false
 		}
-		return c.with(keyed{x.key, alts}), true
+		c = c.with(keyed{x.key, alts})
+		if c.trail != nil && x.op.Request.Mutates() && (x.op.Reply.Code == op.OK || x.op.Reply.Code == op.Gone) {
+			c = p.leave(c, x.op.Request.Kind, x.shadow)
+		}
+		return c, true
 	}
-	s, ok := p.accept(c.core, x)
+	before := c.core
+	s, ok := p.accept(before, x)
 	if !ok {
 		return c, false
 	}
-	return p.move(configuration{s, c.pending, c.keys}, c.core, x.footprint, e.now()), true
+	c.core = s
+	c = p.move(c, before, x.footprint, e.now())
+	if c.trail != nil && s != before {
+		c = p.leave(c, x.op.Request.Kind, x.shadow)
+	}
+	return c, true
 }
 
 // accept executes x on a state and tells whether the answer is the recorded one.
 func (p *Problem) accept(s *State, x *item) (*State, bool) {
 	p.steps++
-	if x.wrong != "" || x.revealed && x.gen != s.generation && !p.facts.bare {
+	if x.wrong != "" || x.incarnation != 0 && x.incarnation != s.incarnation || x.revealed && x.gen != s.generation && !p.facts.bare {
 		return nil, false
 	}
 	n, want := p.apply(s, x)
@@ -309,7 +337,7 @@ next:
 			if i == j || len(c.pending) > len(d.pending) || len(c.pending) == len(d.pending) && i < j {
 				continue
 			}
-			if subset(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys) {
+			if subset(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys) && c.trail.equal(d.trail) {
 				continue next
 			}
 		}
@@ -320,6 +348,9 @@ next:
 		k := mixAll(c.core.Hash(), c.pending)
 		for i := range c.keys {
 			k = c.keys[i].mix(k)
+		}
+		if c.trail != nil {
+			k = mix(k, c.trail.hash)
 		}
 		h ^= k
 	}
@@ -335,7 +366,7 @@ func (s *configurations) equal(o *configurations) bool {
 	}
 	for _, c := range s.list {
 		if !slices.ContainsFunc(o.list, func(d configuration) bool {
-			return slices.Equal(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys)
+			return slices.Equal(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys) && c.trail.equal(d.trail)
 		}) {
 			return false
 		}

@@ -11,9 +11,13 @@ import (
 // the search and takes effect right before the answered operation that needs
 // it, or never.
 type unknown struct {
-	req       *op.Request
+	req       *op.Request // without the incarnation that it means
 	line      int
 	footprint footprint
+	// incarnation that it means; 0: any.
+	incarnation op.Incarnation
+	key         op.Key // of the bookmark that it reads or changes, if keyed
+	keyed       bool
 	// own is what the operation itself adds to facts.reach.
 	own op.Offset
 	// Operations of one class are alike in all they can do, so of those that
@@ -51,6 +55,8 @@ func resKey(k op.Key) uint64 {
 func footprintOf(sem Semantics, r *op.Request) footprint {
 	var f footprint
 	switch r.Kind {
+	case op.NewIncarnation:
+		return footprint{reads: ^uint64(0), writes: ^uint64(0)}
 	case op.Append:
 		f = footprint{reads: resEnd | resEra, writes: resEnd}
 	case op.Poll:
@@ -201,6 +207,9 @@ func contains(list []int32, x int32) bool {
 // call of the operation that u precedes: what returned before that is past.
 func (p *Problem) effects(s *State, u *unknown, now int64) []*State {
 	f, r := p.facts, u.req
+	if p.isolated(u, s) {
+		return nil
+	}
 	switch r.Kind {
 	case op.Append:
 		return p.appendEffect(s, u)
@@ -235,8 +244,12 @@ func (p *Problem) effects(s *State, u *unknown, now int64) []*State {
 // possible, unless an answer shows it or an unknown poll asked for one.
 func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 	var c Choice
+	var later []op.Timestamp
 	if f := p.facts; !f.bare {
 		base := s.position(s.End())
+		if p.filling != nil {
+			base.Incarnation = p.filling.begins
+		}
 		for i, m := range u.req.Payloads {
 			q := at(base, base.Offset+op.Offset(i))
 			if held, ok := f.taken[q]; ok && held != m {
@@ -245,6 +258,7 @@ func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 			if ts, ok := f.stamps[q]; ok {
 				c.Timestamp = ts
 			}
+			later = append(later, f.laterStamps(q)...)
 		}
 		if !p.tracked && max(f.ends[s.generation], f.bareEnd) <= s.End() && s.start < s.End() {
 			return nil
@@ -255,7 +269,7 @@ func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 		return nil
 	}
 	out := []*State{n}
-	for _, ts := range p.facts.asked {
+	for _, ts := range append(later, p.facts.asked...) {
 		if c.Timestamp == 0 && ts > s.latest {
 			n, _ := p.sem.Step(s, u.req, Choice{Timestamp: ts})
 			out = append(out, n)
@@ -271,7 +285,7 @@ func (f *facts) stamped(s *State, end op.Offset) bool {
 		return true
 	}
 	for o := s.End(); o < end; o++ {
-		if _, ok := f.stamps[s.position(o)]; ok {
+		if _, ok := f.stamps[s.position(o)]; ok || len(f.laterStamps(s.position(o))) > 0 {
 			return true
 		}
 	}
@@ -302,6 +316,7 @@ func (f *facts) mayShowBookmark(k op.Key, p op.Position, created bool, own op.Of
 	if f.read[k] < now {
 		return false
 	}
+	p.Incarnation = 0
 	return f.bookmarks[k][p] >= now || p.Offset+1 < f.maxStarts[p.Generation] ||
 		created && f.deleted[k] >= now || f.reaches(k, p, own, now)
 }
@@ -309,6 +324,7 @@ func (f *facts) mayShowBookmark(k op.Key, p op.Position, created bool, own op.Of
 // reaches tells whether unknown polls by next may read from near p to a bookmark
 // that was seen.
 func (f *facts) reaches(k op.Key, p op.Position, own op.Offset, now int64) bool {
+	p.Incarnation = 0
 	for far := f.reach[k] - own; far >= -1 && f.reach[k] > own; far-- {
 		if f.bookmarks[k][at(p, p.Offset+far)] >= now {
 			return true
@@ -320,6 +336,7 @@ func (f *facts) reaches(k op.Key, p op.Position, own op.Offset, now int64) bool 
 // mayShowStart tells whether an answer from now on may depend on the start
 // being at p.
 func (f *facts) mayShowStart(p op.Position, now int64) bool {
+	p.Incarnation = 0
 	if f.starts[p] >= now || f.lagged[p.Generation] >= now || f.unlisted >= now {
 		return true
 	}

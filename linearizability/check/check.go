@@ -158,7 +158,7 @@ func Operations(ops []history.Op, partition op.Partition) []model.Operation {
 		if o.Request.Partition != partition || o.Outcome == history.NoEffect {
 			continue
 		}
-		m := model.Operation{Client: o.Process, Request: o.Request, Call: o.Call, Return: o.Return, Line: o.Line}
+		m := model.Operation{Client: o.Process, Request: o.Request, Call: o.Call, Return: o.Return, Line: o.Line, Again: o.Again}
 		if o.Outcome == history.Answered {
 			m.Reply = o.Reply
 		} else if o.Outcome == history.Accepted && o.Request.Expected == nil {
