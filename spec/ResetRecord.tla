@@ -9,11 +9,16 @@
 (* log is the replica's journal, committed or not; it is synced, unless          *)
 (* BeginSequence says that power failed everywhere under a policy that does not.   *)
 (*                                                                           *)
-(* Made atomic: a record write (see Disk); all segment files, which are unlinked   *)
-(* before anything depends on one; both folders of bookmarks, since completion     *)
-(* waits for the sync of both and keys do not meet. SyncSegments is a step of the   *)
-(* design, but what a power loss brings back without it does not count either:     *)
-(* the frontier, written first, says that the log is empty (see Fitting).          *)
+(* Made atomic: a record write (see Disk), but for the sync of its folder, which     *)
+(* may fail and leave the record visible and not durable (RecordNotSynced); all     *)
+(* segment files, which are unlinked before anything depends on one; both folders   *)
+(* of bookmarks, since completion waits for the sync of both and keys do not meet:    *)
+(* so both kinds of bookmarks are keys here. A failed sync of a folder either leaves  *)
+(* its names as they were (StepFails) or drops them (SyncFails).                  *)
+(*                                                                           *)
+(* Of the ways to store a bookmark the quorum's and the auto-commit are ops of the   *)
+(* log; one that nobody acknowledges is the same op, or, refused during a cleanup,   *)
+(* none at all.                                                               *)
 (*                                                                           *)
 (* Several replicas, and what this design cannot give: ResetRecordGroup.          *)
 EXTENDS Effects, TLC
@@ -21,12 +26,14 @@ EXTENDS Effects, TLC
 CONSTANTS
     Ops,                     \* what may come into the journal: appends, stores
     Generations,             \* intents that may be learned
-    Tagged,                  \* variant: bookmarks say of which generation they are
+    Tagged,                  \* variants: bookmarks say of which generation they are
+    KeepFloor,               \* a floor of an op sequence that was lost is kept
+    RetrySync,               \* after a failed sync the step is taken again at once
     RetryResetsAgain,        \* defect switches
     CompleteBeforeCleanup,
+    CompletionFailureIgnored,
     BookmarkNoDirSync,
     FloorNotKept,
-    FloorKeptAcrossSequences,
     HeldDropped
 
 VARIABLES
@@ -51,21 +58,26 @@ NoFacts == [applied |-> 0]
 NoWork  == [step |-> "none", g |-> 0, floor |-> 0]
 NoMarks == [k \in Keys |-> NoBookmark]
 NoFile  == [es |-> <<>>, synced |-> 0]
+NoUndo  == [k |-> "none"]
 
 (* ckpt says up to which op the messages below `end` are there; resetting is a   *)
 (* generation whose reset was begun. segs and the files of bookmarks are           *)
 (* append-only, their first `synced` entries are stable. back is what an unlink     *)
-(* removed that is not synced. reset and done are purge.reset and purge.gen.       *)
+(* removed that is not synced, and lost says of what a failed sync has dropped the    *)
+(* removal, so that a later sync of the folder proves nothing. reset and done are     *)
+(* purge.reset and purge.gen; undo is the value that a power loss may bring back of   *)
+(* the one record whose folder is not synced.                                     *)
 BlankDisk ==
     [ckpt |-> [applied |-> 0, end |-> 0, resetting |-> 0],
      segs |-> NoFile, files |-> [k \in Keys |-> NoFile],
-     segsBack |-> <<>>, back |-> [k \in Keys |-> <<>>],
-     reset |-> [g |-> 0, floor |-> 0], done |-> 0]
+     segsBack |-> <<>>, back |-> [k \in Keys |-> <<>>], segsLost |-> FALSE, lost |-> {},
+     reset |-> [g |-> 0, floor |-> 0], done |-> 0, undo |-> NoUndo]
 
 (* Limits of a model are put here by its MC module. *)
 MayJournal(o) == TRUE
 MayHold       == TRUE
 MayFail       == TRUE
+MayFailSync   == TRUE
 MayCrash      == TRUE
 MayBegin      == TRUE
 
@@ -85,11 +97,19 @@ Init ==
 
 Running == up # "down"
 
-(* Messages are reset, bookmarks are not cleaned up. *)
-Pending == disk.reset.g > disk.done
+(* The records as the replica knows them to be durable. *)
+KnownReset == IF disk.undo.k = "reset" THEN disk.undo.v ELSE disk.reset
+KnownDone  == IF disk.undo.k = "done" THEN disk.undo.v ELSE disk.done
+
+(* Messages are reset, bookmarks are not cleaned up: what a running replica knows,   *)
+(* and what a boot finds.                                                       *)
+Pending        == Running /\ mem.gen > mem.settled
+PendingOnDisk  == disk.reset.g > disk.done
 
 (* A reset was begun and may have destroyed messages. *)
-Resetting == disk.ckpt.resetting > disk.reset.g \/ work.step \in {"reset", "unlinked", "empty"}
+Resetting ==
+    \/ disk.ckpt.resetting > (IF Running THEN mem.gen ELSE disk.reset.g)
+    \/ work.step \in {"reset", "unlinked", "empty"}
 
 LastOpOf(f) == IF f.es = <<>> THEN 0 ELSE f.es[Len(f.es)].op
 Added(f, e) == IF e.op <= LastOpOf(f) THEN f ELSE [f EXCEPT !.es = Append(@, e)]
@@ -124,6 +144,9 @@ Journal(o) ==
     /\ last' = [a |-> "Journal", n |-> Len(log) + 1, o |-> o]
     /\ UNCHANGED <<up, mem, work, held, disk, ghosts>>
 
+(* A record write syncs the folder of the records, and with it any earlier one. *)
+Durable(d) == [d EXCEPT !.undo = NoUndo]
+
 (* What may be applied now: nothing while a reset is under way. *)
 MayApply(n) ==
     /\ Running
@@ -148,7 +171,7 @@ Filtered(n) ==
 Materialize(n) ==
     /\ MayApply(n)
     /\ n > mem.boundary
-    /\ log[n].k = "store" => work.step = "none" /\ ~Pending
+    /\ log[n].k \in {"store", "commit"} => work.step = "none" /\ ~Pending
     /\ LET e == EffectOf(mem, log[n])
        IN /\ mem' = After(mem, n, e)
           /\ disk' =
@@ -171,15 +194,28 @@ Checkpoint(n) ==
     /\ work.step = "none"
     /\ n = mem.applied
     /\ n > disk.ckpt.applied
-    /\ disk' = [disk EXCEPT
+    /\ LET named == {k \in Keys : disk.files[k].es # <<>>}   \* their new names are durable
+       IN disk' = [Durable(disk) EXCEPT
             !.ckpt = [applied |-> n, end |-> mem.end, resetting |-> 0],
             !.segs = AllSynced(@),
+            !.segsBack = IF disk.segs.es = <<>> THEN @ ELSE <<>>,
+            !.segsLost = @ /\ disk.segs.es = <<>>,
             !.files = [k \in Keys |-> AllSynced(@[k])],
-            !.back = [k \in Keys |-> IF disk.files[k].es = <<>> THEN @[k] ELSE <<>>]]
+            !.back = [k \in Keys |-> IF k \in named THEN <<>> ELSE @[k]],
+            !.lost = @ \ named]
     /\ last' = [a |-> "Checkpoint", n |-> n]
     /\ UNCHANGED <<log, up, mem, work, held, ghosts>>
 
 -----------------------------------------------------------------------------
+(* The checkpoint of a log that is empty because g is being reset. *)
+EmptyAt(g) == [applied |-> mem.applied, end |-> 0, resetting |-> g]
+
+MayReset(g) ==
+    /\ \/ g > mem.gen
+          \* DEFECT RetryResetsAgain: a generation that is reset is reset again
+       \/ RetryResetsAgain /\ Pending /\ g = mem.gen
+    /\ g >= disk.ckpt.resetting
+
 (* ACTION ResetFrontier
    WHO    the replica
    Begins to reset messages for g: the record says that the log is empty. *)
@@ -187,12 +223,9 @@ ResetFrontier(g) ==
     /\ Running
     /\ ~mem.orphan
     /\ work.step = "none"
-    /\ \/ g > disk.reset.g
-          \* DEFECT RetryResetsAgain: a generation that is reset is reset again
-       \/ RetryResetsAgain /\ Pending /\ g = disk.reset.g
-    /\ g >= disk.ckpt.resetting
+    /\ MayReset(g)
     /\ work' = [step |-> "reset", g |-> g, floor |-> Len(log)]
-    /\ disk' = [disk EXCEPT !.ckpt = [applied |-> mem.applied, end |-> 0, resetting |-> g]]
+    /\ disk' = [Durable(disk) EXCEPT !.ckpt = EmptyAt(g)]
     /\ last' = [a |-> "ResetFrontier", g |-> g, n |-> Len(log)]
     /\ UNCHANGED <<log, up, mem, held, ghosts>>
 
@@ -203,7 +236,7 @@ UnlinkSegments ==
     /\ work.step = "reset"
     /\ work' = [work EXCEPT !.step = "unlinked"]
     /\ disk' = [disk EXCEPT !.segs = NoFile,
-                            !.segsBack = IF disk.segs.es = <<>> THEN @ ELSE disk.segs.es]
+                            !.segsBack = IF disk.segsLost \/ disk.segs.es = <<>> THEN @ ELSE disk.segs.es]
     /\ last' = [a |-> "UnlinkSegments"]
     /\ UNCHANGED <<log, up, mem, held, ghosts>>
 
@@ -213,7 +246,7 @@ UnlinkSegments ==
 SyncSegments ==
     /\ work.step = "unlinked"
     /\ work' = [work EXCEPT !.step = "empty"]
-    /\ disk' = [disk EXCEPT !.segsBack = <<>>]
+    /\ disk' = IF disk.segsLost THEN disk ELSE [disk EXCEPT !.segsBack = <<>>]
     /\ last' = [a |-> "SyncSegments"]
     /\ UNCHANGED <<log, up, mem, held, ghosts>>
 
@@ -225,9 +258,9 @@ ResetRecord(g, n) ==
     /\ g = work.g
     /\ n = work.floor
     /\ work' = [work EXCEPT !.step = "clean"]
-    /\ disk' = [disk EXCEPT !.reset = [g |-> g, floor |-> n]]
+    /\ disk' = [Durable(disk) EXCEPT !.reset = [g |-> g, floor |-> n]]
     /\ mem' = [mem EXCEPT !.gen = g, !.boundary = n, !.start = 0, !.end = 0, !.bm = NoMarks]
-    /\ ghost_era' = IF g > disk.reset.g THEN [g |-> g, floor |-> n] ELSE ghost_era
+    /\ ghost_era' = IF g > ghost_era.g THEN [g |-> g, floor |-> n] ELSE ghost_era
     /\ last' = [a |-> "ResetRecord", g |-> g, n |-> n]
     /\ UNCHANGED <<log, up, held, ghost_top, ghost_owed, ghost_seqs, ghost_crashes>>
 
@@ -237,7 +270,8 @@ ResetRecord(g, n) ==
 UnlinkBookmarks(k) ==
     /\ work.step \in {"clean", "late"}
     /\ disk.files[k].es # <<>>
-    /\ disk' = [disk EXCEPT !.files[k] = NoFile, !.back[k] = disk.files[k].es]
+    /\ disk' = [disk EXCEPT !.files[k] = NoFile,
+                            !.back[k] = IF k \in disk.lost THEN @ ELSE disk.files[k].es]
     /\ last' = [a |-> "UnlinkBookmarks", k |-> k]
     /\ UNCHANGED <<log, up, mem, work, held, ghosts>>
 
@@ -249,7 +283,8 @@ SyncBookmarks ==
     /\ \A k \in Keys : disk.files[k].es = <<>>
     /\ work' = IF work.step = "late" THEN NoWork ELSE [work EXCEPT !.step = "cleaned"]
        \* DEFECT BookmarkNoDirSync: the folders are not synced after the unlinks
-    /\ disk' = IF BookmarkNoDirSync THEN disk ELSE [disk EXCEPT !.back = [k \in Keys |-> <<>>]]
+    /\ disk' = IF BookmarkNoDirSync THEN disk
+               ELSE [disk EXCEPT !.back = [k \in Keys |-> IF k \in disk.lost THEN @[k] ELSE <<>>]]
     /\ last' = [a |-> "SyncBookmarks"]
     /\ UNCHANGED <<log, up, mem, held, ghosts>>
 
@@ -262,7 +297,7 @@ PurgeComplete(g) ==
        \/ CompleteBeforeCleanup /\ work.step = "clean"
     /\ g = work.g
     /\ work' = IF work.step = "clean" THEN [work EXCEPT !.step = "late"] ELSE NoWork
-    /\ disk' = [disk EXCEPT !.done = g]
+    /\ disk' = [Durable(disk) EXCEPT !.done = g]
     /\ mem' = [mem EXCEPT !.settled = g]
        \* DEFECT HeldDropped: what was held is forgotten
     /\ held' = IF HeldDropped THEN <<>> ELSE held
@@ -277,8 +312,31 @@ StepFails ==
     /\ work.step # "none"
     /\ MayFail
     /\ work' = NoWork
+       \* DEFECT CompletionFailureIgnored: without its record the purge counts as complete
+    /\ mem' = IF CompletionFailureIgnored /\ work.step = "cleaned"
+              THEN [mem EXCEPT !.settled = work.g] ELSE mem
     /\ last' = [a |-> "StepFails", step |-> work.step]
-    /\ UNCHANGED <<log, up, mem, held, disk, ghosts>>
+    /\ UNCHANGED <<log, up, held, disk, ghosts>>
+
+(* ACTION RecordNotSynced
+   WHO    the environment
+   A record of the purge is in place, and the sync of its folder fails: the step has
+   failed, a power loss may take the record back, and a reader sees it until then. *)
+RecordNotSynced(g) ==
+    /\ MayFail
+    /\ disk.undo = NoUndo
+    /\ \/ /\ Running /\ ~mem.orphan /\ work.step = "none" /\ MayReset(g)
+          /\ disk' = [disk EXCEPT !.ckpt = EmptyAt(g), !.undo = [k |-> "ckpt", v |-> disk.ckpt]]
+          /\ last' = [a |-> "RecordNotSynced", step |-> "none"]
+       \/ /\ work.step = "empty" /\ g = work.g
+          /\ disk' = [disk EXCEPT !.reset = [g |-> g, floor |-> work.floor],
+                                  !.undo = [k |-> "reset", v |-> disk.reset]]
+          /\ last' = [a |-> "RecordNotSynced", step |-> work.step]
+       \/ /\ work.step = "cleaned" /\ g = work.g
+          /\ disk' = [disk EXCEPT !.done = g, !.undo = [k |-> "done", v |-> disk.done]]
+          /\ last' = [a |-> "RecordNotSynced", step |-> work.step]
+    /\ work' = NoWork
+    /\ UNCHANGED <<log, up, mem, held, ghosts>>
 
 (* ACTION RetryPurge
    WHO    the replica
@@ -287,7 +345,7 @@ RetryPurge(g) ==
     /\ Running
     /\ work.step = "none"
     /\ Pending
-    /\ g = disk.reset.g
+    /\ g = mem.gen
     /\ ~RetryResetsAgain
     /\ work' = [step |-> "clean", g |-> g, floor |-> disk.reset.floor]
     /\ last' = [a |-> "RetryPurge", g |-> g]
@@ -345,19 +403,55 @@ Left(f, b) ==
     {[es |-> SubSeq(f.es, 1, n), synced |-> n] : n \in f.synced .. Len(f.es)}
         \cup (IF b = <<>> THEN {} ELSE {[es |-> b, synced |-> Len(b)]})
 
+(* Disk d with the record taken back whose folder is not synced. *)
+Undone(d) ==
+    Durable(CASE d.undo.k = "none"  -> d
+              [] d.undo.k = "ckpt"  -> [d EXCEPT !.ckpt = d.undo.v]
+              [] d.undo.k = "reset" -> [d EXCEPT !.reset = d.undo.v]
+              [] d.undo.k = "done"  -> [d EXCEPT !.done = d.undo.v])
+
+(* The disk loses any part of what is not stable. *)
+LosesCache(a) ==
+    \E s \in Left(disk.segs, disk.segsBack), d \in {Durable(disk), Undone(disk)} :
+    \E f \in [Keys -> UNION {Left(disk.files[k], disk.back[k]) : k \in Keys}] :
+        /\ \A k \in Keys : f[k] \in Left(disk.files[k], disk.back[k])
+        /\ disk' = [d EXCEPT !.segs = s, !.segsBack = <<>>, !.segsLost = FALSE,
+                             !.files = f, !.back = [k \in Keys |-> <<>>], !.lost = {}]
+        /\ last' = [a |-> a, segs |-> Len(s.es), files |-> f]
+
 (* ACTION PowerLoss
    WHO    the environment
    Memory is gone, and any part of what was not synced; unlinked files may be back. *)
 PowerLoss ==
     /\ Running
     /\ MayCrash
-    /\ \E s \in Left(disk.segs, disk.segsBack) :
-       \E f \in [Keys -> UNION {Left(disk.files[k], disk.back[k]) : k \in Keys}] :
-        /\ \A k \in Keys : f[k] \in Left(disk.files[k], disk.back[k])
-        /\ disk' = [disk EXCEPT !.segs = s, !.segsBack = <<>>,
-                                !.files = f, !.back = [k \in Keys |-> <<>>]]
-        /\ last' = [a |-> "PowerLoss", segs |-> Len(s.es), files |-> f]
+    /\ LosesCache("PowerLoss")
     /\ Stops
+    /\ UNCHANGED <<log, ghost_era, ghost_top, ghost_seqs>>
+
+(* What waits for a sync of files or of a folder. *)
+Syncs ==
+    \/ work.step = "unlinked"
+    \/ work.step \in {"clean", "late"} /\ \A k \in Keys : disk.files[k].es = <<>>
+    \/ work.step = "none" /\ ~Pending /\ mem.applied > disk.ckpt.applied
+
+(* ACTION SyncFails
+   WHO    the environment
+   A sync fails, once, and drops what it was to make durable, though the cache shows
+   it. The replica stops, and its machine is restarted so that no cache shows what the
+   disk lost. Variant RetrySync: a step of a purge is given up instead and taken again;
+   the next sync of the folder succeeds and proves nothing. *)
+SyncFails ==
+    /\ Running
+    /\ MayFailSync
+    /\ Syncs
+    /\ IF RetrySync /\ work.step # "none"
+       THEN /\ work' = NoWork
+            /\ disk' = IF work.step = "unlinked" THEN [disk EXCEPT !.segsLost = disk.segsBack # <<>>]
+                       ELSE [disk EXCEPT !.lost = {k \in Keys : disk.back[k] # <<>>}]
+            /\ last' = [a |-> "SyncFails", step |-> work.step]
+            /\ UNCHANGED <<up, mem, held, ghost_owed, ghost_crashes>>
+       ELSE LosesCache("SyncFails") /\ Stops
     /\ UNCHANGED <<log, ghost_era, ghost_top, ghost_seqs>>
 
 (* ACTION BeginSequence
@@ -378,8 +472,8 @@ BeginSequence ==
 
 (* ACTION Boot
    WHO    the replica
-   Opens the checkpoint at op n. Bookmarks are loaded only if no cleanup is pending;
-   one that is pending goes on. *)
+   Syncs its folders and opens the checkpoint at op n. Bookmarks are loaded only if no
+   cleanup is pending; one that is pending goes on. *)
 Boot(n) ==
     /\ ~Running
     /\ n = disk.ckpt.applied
@@ -388,14 +482,14 @@ Boot(n) ==
                \* DEFECT FloorNotKept: the floor is forgotten
                boundary |-> IF FloorNotKept THEN 0 ELSE disk.reset.floor,
                start |-> 0, end |-> disk.ckpt.end, settled |-> disk.done,
-               bm |-> IF Pending THEN NoMarks ELSE Loaded(disk, n),
-               \* DEFECT FloorKeptAcrossSequences: a floor is used for ops that it never saw
-               orphan |-> ~FloorKeptAcrossSequences /\ Len(log) < disk.reset.floor]
-    /\ disk' = [disk EXCEPT !.segs = Fitting(disk)]
-    /\ work' = IF Pending THEN [step |-> "clean", g |-> disk.reset.g, floor |-> disk.reset.floor]
+               bm |-> IF PendingOnDisk THEN NoMarks ELSE Loaded(disk, n),
+               orphan |-> ~KeepFloor /\ Len(log) < disk.reset.floor]
+    /\ disk' = [Durable(disk) EXCEPT !.segs = Fitting(disk)]
+    /\ work' = IF PendingOnDisk THEN [step |-> "clean", g |-> disk.reset.g, floor |-> disk.reset.floor]
                ELSE NoWork
+    /\ ghost_era' = IF disk.reset.g > ghost_era.g THEN disk.reset ELSE ghost_era
     /\ last' = [a |-> "Boot", n |-> n, g |-> disk.reset.g]
-    /\ UNCHANGED <<log, held, ghosts>>
+    /\ UNCHANGED <<log, held, ghost_top, ghost_owed, ghost_seqs, ghost_crashes>>
 
 (* ACTION DropFloor
    WHO    the replica
@@ -438,11 +532,13 @@ Next ==
     \/ SyncBookmarks
     \/ PurgeComplete(work.g)
     \/ StepFails
-    \/ RetryPurge(disk.reset.g)
+    \/ \E g \in Generations : RecordNotSynced(g)
+    \/ RetryPurge(mem.gen)
     \/ \E k \in Keys : Hold(k)
     \/ Release
     \/ ProcessCrash
     \/ PowerLoss
+    \/ SyncFails
     \/ BeginSequence
     \/ Boot(disk.ckpt.applied)
     \/ DropFloor

@@ -44,17 +44,17 @@ NoFreshLoss ==
 (* Every op above the floor is visible on a replica that executes it. *)
 NoHiddenFresh == up = "serve" /\ ~Resetting => Fresh1(mem.applied) \subseteq Shown
 
-(* A purge whose reset is durable keeps its floor however often it is delivered. *)
+(* A purge whose reset is durable, and counts, keeps its floor however often it is delivered. *)
 RetryIdempotent ==
-    [][ disk'.reset.g = disk.reset.g =>
+    [][ Running /\ mem.gen = disk.reset.g /\ disk'.reset.g = disk.reset.g =>
             \/ disk'.reset = disk.reset
             \/ last'.a = "DropFloor" ]_<<disk, last>>
 
 (* The applied generation never falls, and never exceeds the one that was reset. *)
 GenerationMonotone ==
-    /\ disk.done >= ghost_top
-    /\ disk.done <= disk.reset.g
-    /\ Running => mem.settled = disk.done /\ mem.gen = disk.reset.g
+    /\ KnownDone >= ghost_top
+    /\ KnownDone <= KnownReset.g
+    /\ Running => mem.settled <= KnownDone /\ mem.gen <= KnownReset.g
 
 (* A completion implies that no older bookmark and no older message can be seen again. *)
 CompletionLast ==
