@@ -54,6 +54,7 @@ const stepLimit = 20_000
 
 func newMachine(o Options, points []*Point) *machine {
 	m := &machine{o: o, disk: crashfs.New(), set: faultfs.NewSet(), points: points, watch: invariant.New(1, 1, 1), calls: make([][]crashfs.Call, 1)}
+	m.watch.Design(o.Design)
 	m.set.Hit = func(*faultfs.Error) { m.strike() }
 	fs := m.disk.FS()
 	if err := errors.Join(fs.Mkdir("machine", dir), fs.SyncDir("machine", ".")); err != nil {
@@ -170,7 +171,7 @@ func (m *machine) boot() {
 		r, err := replica.Open(replica.Config{
 			ID: 1, Members: []int{1}, Cluster: 1, FS: m.set.Wrap(m.disk.FS()), Dir: dir,
 			HeartbeatTicks: 1, ElectionTicks: 2, CheckpointOps: 5, Sessions: 16, SegmentBytes: 260, JournalBytes: 900,
-			Rand: rand.New(rand.NewPCG(m.boots, 3)), Sink: m, Defects: m.o.Defects, Design: m.o.Design,
+			Rand: rand.New(rand.NewPCG(m.boots, 3)), Sink: m, Defects: m.o.Defects, Design: m.o.Design, Variants: m.o.Variants,
 		})
 		if err != nil {
 			m.down(err)

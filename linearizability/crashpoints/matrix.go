@@ -34,8 +34,9 @@ import (
 
 // Options of a matrix.
 type Options struct {
-	Design  replica.Design // Ordered or Advance
-	Defects defect.Set
+	Design   replica.Design
+	Variants replica.Variants
+	Defects  defect.Set
 	// Images bounds the images of the first power loss, Again those of one in
 	// the recovery.
 	Images, Again int
@@ -105,7 +106,7 @@ func Run(o Options) (*Report, error) {
 			continue
 		}
 		for k := range kinds {
-			if k.fits(total.Calls[i]) {
+			if o.fits(k, total.Calls[i]) {
 				units <- pointAt(k, total.Calls, i)
 			}
 		}
@@ -143,7 +144,7 @@ func (r *Report) unit(o *Options, first *Point) {
 				continue
 			}
 			for k := range kinds {
-				if k.fits(recovery[j]) && len(r.Reds) < o.Stop {
+				if o.fits(k, recovery[j]) && len(r.Reds) < o.Stop {
 					r.again(o, &one, pointAt(k, recovery, j))
 				}
 			}
@@ -169,7 +170,7 @@ func (r *Report) again(o *Options, first, second *Point) {
 	for i := 0; i < len(images); i++ {
 		one, two := *first, *second
 		two.Image = images[i]
-		m := play(Options{Images: o.Again, Design: o.Design, Defects: o.Defects}, []*Point{&one, &two})
+		m := play(Options{Images: o.Again, Design: o.Design, Variants: o.Variants, Defects: o.Defects}, []*Point{&one, &two})
 		if m.struck < 2 && m.broken == nil {
 			m.broken = fmt.Errorf("the second fault did not strike")
 		}

@@ -14,7 +14,7 @@ import (
 var full = flag.Bool("crash-points", false, "run the whole matrix and print its counts")
 
 func TestMatrix(t *testing.T) {
-	for _, design := range []replica.Design{replica.Ordered, replica.Advance} {
+	for _, design := range []replica.Design{replica.Ordered, replica.ResetRecord, replica.Advance} {
 		t.Run(design.String(), func(t *testing.T) {
 			o := Options{Design: design, Images: 8, Again: 4, Every: 9, Second: 37}
 			if *full {
@@ -55,24 +55,82 @@ func TestTeeth(t *testing.T) {
 	}
 }
 
+// The same for the bugs of reset-record.
+func TestTeethOfResetRecord(t *testing.T) {
+	for name, property := range map[string]string{
+		"bookmark-no-dirsync":     "NoResurrectedBookmark",
+		"complete-before-cleanup": "CompletionLast",
+		"floor-not-kept":          "BoundaryScope",
+		"retry-resets-again":      "RetryIdempotent",
+	} {
+		d, err := defect.Parse(name)
+		require.NoError(t, err)
+		r, err := Run(Options{Design: replica.ResetRecord, Images: 16, Again: 1, Every: 1, Second: 1 << 30, Stop: 1, Defects: d})
+		if err != nil {
+			require.ErrorContains(t, err, property, name)
+			continue
+		}
+		require.NotEmpty(t, r.Reds, name)
+		t.Logf("%s: %d cases: %s", name, r.Cases, r.Reds[0])
+		require.Contains(t, r.Reds[0].Reason, property, name)
+	}
+}
+
+// The variant of reset-record that takes a failed sync again loses by it what the
+// design keeps: the sync of a folder of bookmarks fails and loses the removals, the
+// next one succeeds, and the power fails when the purge is complete.
+func TestTriedSyncOfAFolder(t *testing.T) {
+	for _, retry := range []bool{false, true} {
+		o := Options{Design: replica.ResetRecord, Variants: replica.Variants{RetrySync: retry}, Images: 16, Again: 4, Second: 1, Stop: 1}
+		calls := play(o, nil).disk.Calls()
+		total := &Report{}
+		for i, c := range calls {
+			if c.Label == "purge.bookmark.dirsync" {
+				r := &Report{}
+				r.unit(&o, pointAt(NamesForget, calls, i))
+				total.add(r)
+			}
+		}
+		require.Greater(t, total.Cases, 100)
+		if !retry {
+			require.Empty(t, total.Reds)
+			continue
+		}
+		require.NotEmpty(t, total.Reds)
+		require.Contains(t, total.Reds[0].Reason, "NoResurrectedBookmark")
+	}
+}
+
 // Every label of a replica's disk calls is met by the workload, and every kind
 // strikes.
 func TestWorkloadMeetsEveryCall(t *testing.T) {
-	r, err := Run(Options{Images: 4, Again: 1, Every: 16, Second: 1 << 30})
-	require.NoError(t, err)
-	require.Empty(t, r.Reds)
-	for k := range kinds {
-		require.Positive(t, r.First[k], k)
-	}
-	labels := map[string]bool{}
-	for _, c := range r.Calls {
-		labels[string(c.Label)] = true
-	}
-	for _, want := range []string{
+	always := []string{
 		"journal.roll.create", "journal.append.write", "journal.sync", "segment.roll.create", "segment.append.write", "segment.sync", "segment.reclaim",
-		"bookmark.create", "bookmark.append.write", "bookmark.sync", "checkpoint.names", "checkpoint.record.rename",
-		"purge.begin.rename", "purge.switch.mkdir", "purge.switch.checkpoint.rename", "purge.complete.dirsync", "purge.reclaim.file", "purge.reclaim.folder",
+		"bookmark.create", "bookmark.sync", "checkpoint.record.rename",
+	}
+	for design, labels := range map[replica.Design][]string{
+		replica.Ordered: {
+			"bookmark.append.write", "checkpoint.names",
+			"purge.begin.rename", "purge.switch.mkdir", "purge.switch.checkpoint.rename", "purge.complete.dirsync", "purge.reclaim.file", "purge.reclaim.folder",
+		},
+		replica.ResetRecord: {
+			"bookmark.write", "bookmark.reclaim", "checkpoint.segments", "checkpoint.bookmarks", "purge.frontier.rename", "purge.segment.unlink", "purge.segment.dirsync",
+			"purge.reset.rename", "purge.bookmark.unlink", "purge.bookmark.dirsync", "purge.gen.rename",
+		},
 	} {
-		require.True(t, labels[want], want)
+		o := Options{Design: design, Images: 4, Again: 1, Every: 16, Second: 1 << 30}
+		r, err := Run(o)
+		require.NoError(t, err)
+		require.Empty(t, r.Reds)
+		for k := range kinds {
+			require.Equal(t, k != NamesForget || design == replica.ResetRecord, r.First[k] > 0, k)
+		}
+		seen := map[string]bool{}
+		for _, c := range r.Calls {
+			seen[string(c.Label)] = true
+		}
+		for _, want := range append(labels, always...) {
+			require.True(t, seen[want], want)
+		}
 	}
 }

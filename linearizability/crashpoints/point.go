@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
 )
@@ -17,6 +18,7 @@ const (
 	FailAfter
 	SyncForget // of a sync: see package faultfs
 	SyncEvict
+	NamesForget // of the sync of a folder
 	ProcessBefore
 	ProcessAfter
 	PowerBefore
@@ -24,7 +26,7 @@ const (
 	kinds
 )
 
-var kindNames = [...]string{"fail-before", "fail-after", "sync-forget", "sync-evict", "process-crash-before", "process-crash-after", "power-loss-before", "power-loss-after"}
+var kindNames = [...]string{"fail-before", "fail-after", "sync-forget", "sync-evict", "names-forget", "process-crash-before", "process-crash-after", "power-loss-before", "power-loss-after"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -32,9 +34,16 @@ func (k Kind) power() bool { return k >= PowerBefore }
 
 func (k Kind) after() bool { return k == FailAfter || k == ProcessAfter || k == PowerAfter }
 
-// fits tells whether a kind can strike at a call.
-func (k Kind) fits(c crashfs.Call) bool {
-	return c.Op == "sync" || k != SyncForget && k != SyncEvict
+// fits tells whether a kind can strike at a call. What a failed sync of a folder
+// loses is the matter of reset-record alone; the others rely on it (docs/disks.md).
+func (o *Options) fits(k Kind, c crashfs.Call) bool {
+	switch k {
+	case SyncForget, SyncEvict:
+		return c.Op == "sync"
+	case NamesForget:
+		return c.Op == "syncdir" && o.Design == replica.ResetRecord
+	}
+	return true
 }
 
 // Point is one fault at one disk call.
@@ -71,7 +80,7 @@ func target(c crashfs.Call) string {
 
 // rule is the fault as a rule on the disk; crashes are none.
 func (p *Point) rule() (faultfs.Rule, bool) {
-	if p.Kind > SyncEvict {
+	if p.Kind > NamesForget {
 		return faultfs.Rule{}, false
 	}
 	r := faultfs.New(faultfs.Action(p.Kind.String()))

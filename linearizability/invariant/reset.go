@@ -34,6 +34,7 @@ type resetReplica struct {
 	cleaned op.Generation // whose bookmarks are gone
 	done    op.Generation // whose completion is recorded
 	held    []string      // changes of bookmarks that wait
+	found   op.Generation // whose reset the boot found, which finishes its cleanup at once
 	kept    op.Number     // ops above were neither journaled nor committed at the boot
 	over    bool          // the purge they wait for has just ended
 }
@@ -101,6 +102,8 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		r.over, r.held = false, nil
 	}
 	switch e.Action {
+	case "Boot":
+		r.found, r.over, r.held = e.Generation, false, nil
 	case "ResetFrontier":
 		if e.Generation <= r.reset {
 			c.report(p, e.Replica, "RetryIdempotent", "resets generation %d again, whose messages were reset; the end was %d", e.Generation, r.now.end)
@@ -117,7 +120,7 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 	case "SyncBookmarks":
 		r.cleaned = e.Generation
 	case "PurgeComplete":
-		if r.reset != e.Generation || r.cleaned < e.Generation {
+		if r.reset != e.Generation && r.found != e.Generation || r.cleaned < e.Generation {
 			c.report(p, e.Replica, "CompletionLast", "generation %d is recorded as complete; reset is %d, cleaned up %d", e.Generation, r.reset, r.cleaned)
 		}
 		r.done, r.over = e.Generation, true

@@ -6,10 +6,15 @@ import (
 	"purgelab/impl/vfs"
 )
 
-// fence marks failed syncs of a purge: nobody knows what is durable after one, so
-// the caller must stop, and boot on a disk whose cache is gone. The variant that
-// tries again has no fence.
+// fence marks failed syncs: nobody knows what is durable after one, so the caller
+// must stop, and boot on a disk whose cache is gone.
 type fence struct{ vfs.FS }
+
+func (o *Options) fenced() *Options {
+	f := *o
+	f.FS = fence{o.FS}
+	return &f
+}
 
 type fencedFile struct{ vfs.File }
 

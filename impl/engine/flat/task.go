@@ -12,6 +12,7 @@ import (
 // save is a checkpoint under way.
 type save struct {
 	e        *Engine
+	o        *Options // fenced
 	next     func(*save) (bool, error)
 	cp       checkpoint
 	syncFrom op.Offset
@@ -20,7 +21,7 @@ type save struct {
 // Checkpoint implements engine.Engine.
 func (e *Engine) Checkpoint(extra []byte) engine.Task {
 	f := &e.facts
-	t := &save{e: e, next: (*save).segments, cp: checkpoint{
+	t := &save{e: e, o: e.o.fenced(), next: (*save).segments, cp: checkpoint{
 		applied: f.Applied, start: f.Start, end: f.End, timestamp: f.LastTimestamp, previous: f.Previous, resetting: f.Resetting, extra: extra,
 	}}
 	for _, m := range e.marks.list {
@@ -69,7 +70,7 @@ func (t *save) bookmarks() (bool, error) {
 func (t *save) names() (bool, error) {
 	e := t.e
 	if e.segs.NewNames() {
-		if err := e.o.FS.SyncDir("checkpoint.segments", e.o.segments()); err != nil {
+		if err := t.o.FS.SyncDir("checkpoint.segments", t.o.segments()); err != nil {
 			return false, err
 		}
 		e.segs.Named()
@@ -77,7 +78,7 @@ func (t *save) names() (bool, error) {
 	}
 	for _, kind := range []op.ConsumerKind{op.Consumer, op.Group} {
 		if e.marks.newNames[kind] {
-			if err := e.o.FS.SyncDir("checkpoint.bookmarks", e.o.bookmarks(kind)); err != nil {
+			if err := t.o.FS.SyncDir("checkpoint.bookmarks", t.o.bookmarks(kind)); err != nil {
 				return false, err
 			}
 			e.marks.newNames[kind] = false
@@ -90,7 +91,7 @@ func (t *save) names() (bool, error) {
 
 func (t *save) record() (bool, error) {
 	e := t.e
-	if err := writeCheckpoint(&e.o, &t.cp, false); err != nil {
+	if err := writeCheckpoint(t.o, &t.cp, false); err != nil {
 		return false, err
 	}
 	e.cp, e.task, e.unclaimed = t.cp, nil, true
@@ -101,7 +102,7 @@ func (t *save) record() (bool, error) {
 type wipe struct {
 	e     *Engine
 	steps []func(*wipe) (bool, observe.Action, error)
-	o     *Options // with a fence around its disk, unless syncs are tried again
+	o     *Options // fenced, unless syncs are tried again
 	reset reset
 	cp    checkpoint
 	kind  op.ConsumerKind // whose folder is synced next
@@ -112,11 +113,11 @@ type wipe struct {
 // already keeps the floor that it has.
 func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	f := &e.facts
-	o := e.o
-	if !o.RetrySync {
-		o.FS = fence{o.FS}
+	o := e.o.fenced()
+	if o.RetrySync {
+		o = &e.o
 	}
-	t := &wipe{e: e, o: &o, reset: reset{g, n}}
+	t := &wipe{e: e, o: o, reset: reset{g, n}}
 	t.cp = checkpoint{
 		applied: f.Applied, timestamp: f.LastTimestamp, resetting: g, extra: extra,
 		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End, Boundary: f.Boundary},
