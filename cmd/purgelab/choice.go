@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // choice is a flag whose value is one of a few names; any other value is
@@ -54,4 +56,25 @@ func completeList(cmd *cobra.Command, flag string, legal []string) {
 	if err != nil {
 		panic(err) // the flag does not exist: a bug of the caller
 	}
+}
+
+// flagError words the refusal of a flag's value: the flag, the value, and what
+// would be legal.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want := errors.Unwrap(bad)
+	switch bad.GetFlag().Value.Type() {
+	case "uint64":
+		want = errors.New("want a whole number, at least 0")
+	case "int":
+		want = errors.New("want a whole number")
+	case "duration":
+		want = errors.New("want a time, such as 30s or 2m")
+	case "bool":
+		want = errors.New("want true or false")
+	}
+	return fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, bad.GetValue(), want)
 }

@@ -82,6 +82,9 @@ type demo struct {
 // run does the parts one after another. Each adds its lines to the table, also
 // when it could not be done: then they say undecided.
 func (d *demo) run(ctx context.Context) error {
+	if err := makeFolder("out", d.out); err != nil {
+		return err
+	}
 	root, list, err := loadModels()
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func writeReport(out string, dirs []string) error {
 
 // writePage writes a page, whole or not at all.
 func writePage(out string, p report.Page) error {
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+	if err := makeFolder("out", filepath.Dir(out)); err != nil {
 		return err
 	}
 	f, err := os.Create(out + ".new")

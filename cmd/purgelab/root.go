@@ -63,7 +63,7 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 	completeChoices(root, "log-level", logLevel)
 	root.AddCommand(newCheckCmd(), newDemoCmd(), newReportCmd(), newRunCmd(), newScenarioCmd(), newSpecCmd(), newSweepCmd(), newTeethCmd(), newToolsCmd(), newTraceCmd())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%w\nSee '%s --help'", err, cmd.CommandPath())
+		return usageError("%w\nSee '%s --help'", flagError(err), cmd.CommandPath())
 	})
 	return root
 }

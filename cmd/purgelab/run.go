@@ -24,6 +24,7 @@ import (
 func newRunCmd() *cobra.Command {
 	var f runFlags
 	var out string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Make one simulated run and judge it",
@@ -33,6 +34,7 @@ invariants while they run. One seed gives one run, to the byte.
 
 With --out the folder gets run.json (settings, versions, digest, verdict),
 history.jsonl, trace.ndjson, faults.json (which --faults accepts) and report.html.
+A folder that holds another run is refused; --force removes the files of that run.
 With --log-level debug the operations of clients are told in the order of time,
 with trace the steps of replicas too.
 
@@ -44,6 +46,11 @@ Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 			s, err := f.settings(cmd)
 			if err != nil {
 				return err
+			}
+			if out != "" {
+				if err := claimRunFolder(out, &s, force); err != nil {
+					return err
+				}
 			}
 			r, err := run.Run(cmd.Context(), s)
 			if err != nil {
@@ -73,6 +80,7 @@ Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 	f.addSeed(cmd)
 	f.add(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "folder for run.json, history.jsonl, trace.ndjson, faults.json, report.html")
+	cmd.Flags().BoolVar(&force, "force", false, "let --out replace the files of another run")
 	return cmd
 }
 

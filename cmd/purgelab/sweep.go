@@ -120,6 +120,9 @@ func sweepFolder(s *run.Settings, from, to uint64) string {
 // prepareSweep looks at what an earlier sweep left in a folder. One that came
 // to its end, or that is not to be continued, is cleared away.
 func prepareSweep(dir string, fresh bool) error {
+	if err := makeFolder("out", dir); err != nil {
+		return err
+	}
 	name := filepath.Join(dir, "sweep.json")
 	raw, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

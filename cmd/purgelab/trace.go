@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +39,8 @@ func newTraceGenerateCmd() *cobra.Command {
 write what its replicas did as trace-<seed>.ndjson. The schema is in
 docs/traces.md; 'purgelab trace validate' judges the files.
 
-A trace is what happened, right or wrong: with --defect it shows the bug.`,
+A trace is what happened, right or wrong: with --defect it shows the bug. Traces
+of an interrupted command are whole, and are kept.`,
 		Example: "  purgelab trace generate --seed 7 --faults all --count 3 --out out/traces",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,11 +54,15 @@ A trace is what happened, right or wrong: with --defect it shows the bug.`,
 			if err != nil {
 				return err
 			}
-			if err := os.MkdirAll(out, 0o777); err != nil {
-				return usageError("--out: %w", err)
+			if err := makeFolder("out", out); err != nil {
+				return err
 			}
-			for range count {
-				if err := generateTrace(cmd, s, out); err != nil {
+			for made := range count {
+				err := generateTrace(cmd, s, out)
+				if err != nil && interrupted(cmd.Context(), err) {
+					return undecidedError("interrupted at seed %d: %d of %s written to %s", s.Seed, made, plural(count, "trace"), out)
+				}
+				if err != nil {
 					return err
 				}
 				s.Seed++
@@ -71,25 +77,24 @@ A trace is what happened, right or wrong: with --defect it shows the bug.`,
 	return cmd
 }
 
-// generateTrace makes one run and writes its trace.
+// generateTrace makes one run and writes its trace, whole or not at all.
 func generateTrace(cmd *cobra.Command, s run.Settings, dir string) error {
 	r, err := run.Run(cmd.Context(), s)
 	if err != nil {
 		return undecidedError("seed %d: %w", s.Seed, err)
 	}
 	if err := cmd.Context().Err(); err != nil {
-		return undecidedError("seed %d: %w", s.Seed, err)
+		return err
 	}
 	path := filepath.Join(dir, fmt.Sprintf("trace-%d.ndjson", s.Seed))
-	file, err := os.Create(path)
+	file, err := os.Create(path + ".new")
 	if err != nil {
 		return usageError("--out: %w", err)
 	}
-	defer file.Close()
-	if err := r.WriteTrace(file); err != nil {
+	if err := errors.Join(r.WriteTrace(file), file.Close()); err != nil {
 		return err
 	}
-	if err := file.Close(); err != nil {
+	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
 	if jsonWanted(cmd) {

@@ -32,7 +32,8 @@ func Own() ([]*Scenario, error) {
 	return out, nil
 }
 
-// Find gives one of this project's scenarios by its name, or reads a file.
+// Find gives one of this project's scenarios by its name, or reads a file. The
+// error of a name that is none lists those that are.
 func Find(name string) (*Scenario, error) {
 	own, err := Own()
 	if err != nil {
@@ -45,7 +46,11 @@ func Find(name string) (*Scenario, error) {
 	}
 	text, err := os.ReadFile(name)
 	if os.IsNotExist(err) && !strings.ContainsAny(name, "./") {
-		return nil, fmt.Errorf("scenario %q: no such one; without arguments all are played", name)
+		names := ""
+		for _, s := range own {
+			names += "\n  " + s.Name
+		}
+		return nil, fmt.Errorf("scenario %q: no such one: want a file, or one of%s", name, names)
 	}
 	if err != nil {
 		return nil, err
