@@ -91,6 +91,10 @@ type Reclaimed struct {
 	// Folder: all that was left of Generation is gone with this call.
 	Folder     bool
 	Generation op.Generation
+	// Segment: a file of messages below the start is gone; of those that are left
+	// Lowest is the first.
+	Segment bool
+	Lowest  op.Offset
 }
 
 // Options of an Open.
@@ -111,7 +115,9 @@ type Options struct {
 
 // Report says what an Open found and did.
 type Report struct {
-	Marker    Marker // as found; state None without one
+	Marker Marker // as found; state None without one
+	// Did are the steps that finished a purge before anything was loaded.
+	Did       []observe.Action
 	Segments  segment.Report
 	Bookmarks bookmark.Report
 	Front     op.Number

@@ -25,6 +25,13 @@ type Event struct {
 	Offset     op.Offset     `json:"offset"` // bookmark value, cutoff, or base offset
 	Count      int           `json:"count,omitempty"`
 
+	// Of what a boot found: the highest op that the disk gives evidence of, the
+	// last op of the journal, and a generation whose reset was begun and is not
+	// recorded. Last is also that of a journal written.
+	Front     op.Number     `json:"front,omitempty"`
+	Last      op.Number     `json:"last,omitempty"`
+	Resetting op.Generation `json:"resetting,omitempty"`
+
 	// State of the replica after the step.
 	Applied op.Number `json:"applied"`
 	Start   op.Offset `json:"start"`

@@ -177,7 +177,8 @@ type Replica struct {
 	cleanLater int
 	blocked    bool
 	checkpoint engine.Task
-	since      int // ops materialized since the last checkpoint began
+	saving     op.Number // what the checkpoint under way is as of
+	since      int       // ops materialized since the last checkpoint began
 	reclaim    bool
 	localTurn  bool
 

@@ -102,7 +102,7 @@ func (r *Replica) localStep() error {
 		r.out.Synced = true
 		if done {
 			r.checkpoint, r.reclaim = nil, true
-			r.emit(observe.Event{Action: did})
+			r.emit(observe.Event{Action: did, Op: r.saving})
 		}
 		// Ops may be materialized between the steps of a checkpoint.
 		if r.purge == nil && r.canApply() {
@@ -128,7 +128,7 @@ func (r *Replica) localStep() error {
 
 	case r.since >= r.cfg.CheckpointOps:
 		r.since = 0
-		r.checkpoint = r.eng.Checkpoint(r.sessions.encode())
+		r.checkpoint, r.saving = r.eng.Checkpoint(r.sessions.encode()), r.applied
 		return nil
 
 	case r.reclaim:
@@ -136,8 +136,8 @@ func (r *Replica) localStep() error {
 		if err != nil {
 			return r.again(&r.later, err)
 		}
-		if r.reclaim = did.More; did.Folder {
-			r.emit(observe.Event{Action: "Reclaim", Generation: did.Generation})
+		if r.reclaim = did.More; did.Folder || did.Segment {
+			r.emit(observe.Event{Action: "Reclaim", Generation: did.Generation, Offset: did.Lowest})
 		}
 	}
 	return nil

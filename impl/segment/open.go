@@ -19,6 +19,8 @@ type Report struct {
 	// Cut is how many bytes went, Removed how many files.
 	Cut     int64
 	Removed int
+	// Lowest is the base of the first file that is left.
+	Lowest op.Offset
 }
 
 // Open reads the log of one generation.
@@ -44,9 +46,7 @@ func Open(o Options) (*Log, Report, error) {
 			first = i
 		}
 	}
-	for _, b := range bases[:first] {
-		l.below = append(l.below, l.name(b))
-	}
+	l.below = append(l.below, bases[:first]...)
 	bases = bases[first:]
 	if o.Start < o.End && (len(bases) == 0 || bases[0] > o.Start) {
 		e := &corrupt.Error{File: l.name(o.Start), What: "segment that holds the start", Want: fmt.Sprintf("base at most %d", o.Start), Got: "none"}
@@ -197,7 +197,7 @@ func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Re
 			return nil, *r, &corrupt.Error{File: f.name, Offset: f.size, What: "end of the messages", Want: l.o.End, Got: f.end}
 		}
 		for _, f := range l.files {
-			l.below = append(l.below, f.name)
+			l.below = append(l.below, f.base)
 		}
 		l.Close()
 	}
@@ -214,5 +214,6 @@ func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Re
 	}
 	// Whatever was found above the checkpoint may be in the cache only.
 	l.newName = len(l.files) > 0
+	r.Lowest = l.Lowest()
 	return l, *r, nil
 }

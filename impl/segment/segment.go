@@ -109,9 +109,9 @@ type Log struct {
 	owner owner
 	sum   uint32
 
-	files   []*file  // readable, by base; the last is written to
-	below   []string // files wholly below the start when opened
-	ahead   []ahead  // not yet passed by replay, by op
+	files   []*file     // readable, by base; the last is written to
+	below   []op.Offset // bases of files wholly below the start when opened
+	ahead   []ahead     // not yet passed by replay, by op
 	end     op.Offset
 	needed  op.Offset // of Open
 	lastOp  op.Number
@@ -249,7 +249,7 @@ func (l *Log) SyncNext(from, end op.Offset) (next op.Offset, done bool, err erro
 // false when there is none. The last file stays.
 func (l *Log) Reclaim(start op.Offset) (bool, error) {
 	if len(l.below) > 0 {
-		if err := l.remove(l.below[0]); err != nil {
+		if err := l.remove(l.name(l.below[0])); err != nil {
 			return false, err
 		}
 		l.below = l.below[1:]
@@ -273,6 +273,18 @@ func (l *Log) remove(name string) error {
 		return fmt.Errorf("segment: reclaim: %w", err)
 	}
 	return nil
+}
+
+// Lowest is the base of the first file that is there, or where the first one will
+// begin.
+func (l *Log) Lowest() op.Offset {
+	switch {
+	case len(l.below) > 0:
+		return l.below[0]
+	case len(l.files) > 0:
+		return l.files[0].base
+	}
+	return l.end
 }
 
 // Reclaimable tells whether Reclaim would remove something.

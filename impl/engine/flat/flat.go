@@ -37,6 +37,7 @@ import (
 	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
+	"purgelab/impl/observe"
 	"purgelab/impl/purge"
 	"purgelab/impl/segment"
 	"purgelab/impl/vfs"
@@ -122,8 +123,12 @@ func Open(o Options) (*Engine, engine.Report, error) {
 		r.Marker = *f.Pending
 		t := e.Purge(o.HighestOp(), reset.generation, cp.extra)
 		for done := false; !done; {
-			if done, _, err = t.Step(); err != nil {
+			var did observe.Action
+			if done, did, err = t.Step(); err != nil {
 				return fail(err)
+			}
+			if did != "" {
+				r.Did = append(r.Did, did)
 			}
 		}
 	} else if done > 0 {

@@ -163,6 +163,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 		}
 	}
 	if did, err := e.segs.Reclaim(e.cp.Start); did || err != nil {
+		more.Generation, more.Segment, more.Lowest = e.facts.Generation, did, e.segs.Lowest()
 		return more, err
 	}
 	if did, err := e.marks.Reclaim(e.cp.Bookmarks.Number); did || err != nil {
