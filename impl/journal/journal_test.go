@@ -225,7 +225,7 @@ func TestForeign(t *testing.T) {
 	other := me
 	other.Incarnation++
 	_, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: other})
-	require.EqualError(t, err, "corrupt: p0/journal/00000001.log at byte 4: journal identity: want 7/p0/r2/i2, got 7/p0/r2/i1")
+	require.EqualError(t, err, "record: p0/journal/00000001.log belongs to another replica: want 7/p0/r2/i2, got 7/p0/r2/i1")
 }
 
 // TestFailedWriteChangesNothing: half a frame is written, the disk is full, and

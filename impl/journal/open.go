@@ -7,6 +7,7 @@ import (
 	"purgelab/impl/corrupt"
 	"purgelab/impl/framed"
 	"purgelab/impl/raftlog"
+	"purgelab/impl/record"
 	"purgelab/impl/vfs/durable"
 )
 
@@ -79,7 +80,7 @@ func (j *Journal) load(number uint32, last bool, r *Report) error {
 		return err
 	}
 	if head.id != j.o.Identity {
-		return &corrupt.Error{File: name, Offset: 4, What: "journal identity", Want: j.o.Identity, Got: head.id}
+		return &record.ForeignError{File: name, Want: j.o.Identity, Got: head.id}
 	}
 	if head.number != number {
 		return &corrupt.Error{File: name, Offset: 24, What: "journal file number", Want: number, Got: head.number}

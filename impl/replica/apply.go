@@ -61,7 +61,11 @@ func (r *Replica) applySome() error {
 func (r *Replica) apply(e *raftlog.Entry) error {
 	if e.Type != raftlog.Normal || len(e.Data) == 0 {
 		r.emit(observe.Event{Action: "Commit", Op: e.Op, Term: e.Term, Kind: "other"})
-		return r.materialize(e.Op, engine.Effect{}, "")
+		if err := r.materialize(e.Op, engine.Effect{}, ""); err != nil {
+			return err
+		}
+		r.passMembers(e.Op)
+		return nil
 	}
 	c, err := decodeCommand(e.Op, e.Data)
 	if err != nil {

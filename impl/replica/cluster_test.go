@@ -25,6 +25,7 @@ type cluster struct {
 	disks    []*crashfs.Disk
 	replicas []*Replica // nil: down
 	boots    int
+	losses   map[int]uint64 // of power, by machine
 	now      int64
 	token    uint64
 	answers  map[uint64]op.Reply
@@ -41,7 +42,7 @@ func newCluster(t testing.TB, n int, d defect.Set) *cluster {
 }
 
 func newClusterOf(t testing.TB, n int, change func(*Config)) *cluster {
-	c := &cluster{t: t, answers: map[uint64]op.Reply{}, stopped: map[int]error{}, faults: make([]*faultfs.Set, n)}
+	c := &cluster{t: t, answers: map[uint64]op.Reply{}, stopped: map[int]error{}, losses: map[int]uint64{}, faults: make([]*faultfs.Set, n)}
 	c.cfg = Config{Cluster: 1, Dir: "p0", HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1000, Sessions: 4,
 		SegmentBytes: 1 << 12, JournalBytes: 1 << 16, Sink: c}
 	change(&c.cfg)
@@ -62,6 +63,7 @@ func newClusterOf(t testing.TB, n int, change func(*Config)) *cluster {
 func (c *cluster) boot(id int) error {
 	cfg := c.cfg
 	c.boots++
+	cfg.BootID = 1 + c.losses[id]
 	cfg.ID, cfg.FS, cfg.Rand = id, c.disks[id-1].FS(), rand.New(rand.NewPCG(uint64(id), uint64(c.boots)))
 	if s := c.faults[id-1]; s != nil {
 		cfg.FS = s.Wrap(cfg.FS)
@@ -77,6 +79,7 @@ func (c *cluster) boot(id int) error {
 func (c *cluster) crash(id int, power bool) {
 	c.replicas[id-1] = nil
 	if power {
+		c.losses[id]++
 		c.disks[id-1].PowerLoss(rand.New(rand.NewPCG(7, c.token)))
 	} else {
 		c.disks[id-1].ProcessCrash()

@@ -14,12 +14,15 @@ import (
 // later on the disk shows that they were durable. Of the configuration who the
 // replica is, its design, its disk and its folder count.
 func Proved(cfg *Config) ([]corrupt.Span, error) {
+	if err := cfg.findMember(); err != nil {
+		return nil, err
+	}
 	id := cfg.identity()
 	out, err := journal.Proved(cfg.FS, cfg.journalDir(), id)
 	if err != nil {
 		return nil, err
 	}
-	o := engine.Options{FS: cfg.FS, Dir: cfg.Dir, Identity: id}
+	o := engine.Options{FS: cfg.FS, Dir: cfg.home(), Identity: id}
 	var more []corrupt.Span
 	if cfg.Design == ResetRecord {
 		more, err = flat.Proved(flat.Options{Options: o, Tagged: cfg.Variants.TaggedBookmarks})
@@ -34,4 +37,4 @@ func (c *Config) identity() record.Identity {
 	return record.Identity{Cluster: c.Cluster, Partition: c.Partition, Replica: uint32(c.ID), Incarnation: c.Incarnation}
 }
 
-func (c *Config) journalDir() string { return c.Dir + "/journal" }
+func (c *Config) journalDir() string { return c.home() + "/journal" }

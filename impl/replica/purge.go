@@ -63,7 +63,7 @@ func (r *Replica) purgeStep() error {
 		if r.cfg.Design == ResetRecord {
 			p.op = r.jr.Last()
 		}
-		p.task = r.eng.Purge(p.op, p.cmd.Request.Intent, r.sessions.encode())
+		p.task = r.eng.Purge(p.op, p.cmd.Request.Intent, r.encodeExtra())
 	}
 	done, did, err := p.task.Step()
 	switch {

@@ -34,8 +34,6 @@ import (
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
-	"purgelab/impl/raftlog"
-	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -53,6 +51,14 @@ type Config struct {
 	Design      Design
 	FS          vfs.FS
 	Dir         string // of this replica on FS; exists
+	// BootID is a number of the machine's boot that changes when it loses power,
+	// and at no other time; 0 if nobody knows it.
+	BootID uint64
+	// Lost says that there was a replica here before, and that its disk is gone.
+	Lost bool
+
+	member  memberRecord // that this machine is, as found on the disk
+	suspect error        // why it is not the one that it was
 
 	HeartbeatTicks, ElectionTicks int
 	// CheckpointOps is how many ops are materialized between checkpoints.
@@ -87,6 +93,8 @@ type Message struct {
 	Partition   op.Partition
 	Incarnation op.Incarnation
 	Raft        *raftpb.Message
+	// Join, if not 0, is the member that the sender wants to be, instead of Raft.
+	Join uint64
 }
 
 // Request is a client's operation. Token is the driver's name for it.
@@ -157,12 +165,23 @@ type Replica struct {
 	queue     entryQueue
 
 	sessions sessions
-	origin   uint64 // identity of this boot, in every proposal
-	counter  uint64
-	waiting  map[uint64]uint64 // proposal number -> token, of this boot and term
-	term     uint64
-	leading  bool
-	serving  bool
+	// The membership as of applied, whether it ever changed, and the changes that
+	// are in force and not materialized.
+	members consensus.Membership
+	moved   bool
+	ahead   []consensus.Changed
+	// Not a voter yet; ticks until it asks again to become one. Ticks during which
+	// a change of membership that this leader proposed may still come.
+	joining   bool
+	joinLater int
+	changing  int
+
+	origin  uint64 // identity of this boot, in every proposal
+	counter uint64
+	waiting map[uint64]uint64 // proposal number -> token, of this boot and term
+	term    uint64
+	leading bool
+	serving bool
 
 	reads    reads
 	intents  []Intent // unsettled, ascending
@@ -191,84 +210,6 @@ type Replica struct {
 	stoodAt op.Number
 }
 
-// Report says what a boot found.
-type Report struct {
-	Journal journal.Report
-	Engine  engine.Report
-}
-
-// Open boots a replica from its disk. A disk that is damaged or that proves
-// this replica forgot what it promised is refused with a typed error of
-// journal, engine, record or consensus; nothing is repaired by guess.
-func Open(cfg Config) (*Replica, error) {
-	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}}
-	if r.log == nil {
-		r.log = hclog.NewNullLogger()
-	}
-	if cfg.Incarnation == 0 {
-		cfg.Incarnation, r.cfg.Incarnation = 1, 1
-	}
-	id := record.Identity{Cluster: cfg.Cluster, Partition: cfg.Partition, Replica: uint32(cfg.ID), Incarnation: cfg.Incarnation}
-	var err error
-	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes, Defects: cfg.Defects}); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
-	}
-	if r.eng, r.rep.Engine, err = openEngine(&cfg, engine.Options{
-		FS: cfg.FS, Dir: cfg.Dir, Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
-	}); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
-	}
-	f := r.eng.Facts()
-	if f.Front > r.jr.Last() {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, &ForgottenError{Front: f.Front, Last: r.jr.Last()})
-	}
-	if r.sessions, err = decodeSessions(r.eng.Extra(), cfg.Sessions); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
-	}
-	r.applied, r.committed = f.Applied, f.Applied
-	r.origin = cfg.Rand.Uint64()
-	r.reads.base = cfg.Rand.Uint64() &^ 0xffffffff
-	members := make([]uint64, len(cfg.Members))
-	for i, m := range cfg.Members {
-		members[i] = uint64(m)
-	}
-	r.node, err = consensus.New(consensus.Config{
-		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
-		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
-	}
-	r.reclaim = true
-	r.booted()
-	if f.Resetting > 0 {
-		r.learnIntent(Intent{Generation: f.Resetting})
-	}
-	r.checkServing()
-	return r, nil
-}
-
-// ForgottenError means that the disk holds the effect of an op that the journal
-// does not hold: the journal lost what this replica once acknowledged.
-type ForgottenError struct{ Front, Last op.Number }
-
-func (e *ForgottenError) Error() string {
-	return fmt.Sprintf("suspect: op %d is materialized but the journal ends at op %d", e.Front, e.Last)
-}
-
-// bootLog raises the saved commit to what the disk proves: an op is materialized,
-// and a marker written, only after it was committed.
-type bootLog struct {
-	*journal.Journal
-	front op.Number
-}
-
-func (l bootLog) State() raftlog.State {
-	s := l.Journal.State()
-	s.Commit = max(s.Commit, l.front)
-	return s
-}
-
 // Step takes one input. An error stops the replica for good: it must be opened
 // again. What it acknowledged before is on its disk.
 func (r *Replica) Step(in Input) (out Output, err error) {
@@ -284,6 +225,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		r.tick()
 	case in.Message != nil && in.Message.Incarnation != r.cfg.Incarnation:
 		r.log.Debug("message of another incarnation dropped", "from", in.Message.From, "incarnation", in.Message.Incarnation)
+	case in.Message != nil && in.Message.Join != 0:
+		r.admitMember(in.Message.Join)
 	case in.Message != nil:
 		// raft refuses what it cannot use (an unknown sender, say); that is an
 		// answer, not a fault of this replica.
@@ -314,6 +257,8 @@ func (r *Replica) tick() {
 	r.watchProgress()
 	r.node.Tick()
 	r.retryReads()
+	r.changing = max(0, r.changing-1)
+	r.joinGroup()
 }
 
 // followRole drops what belonged to a leadership that ended: the answers to its
@@ -334,7 +279,7 @@ func (r *Replica) followRole() {
 		r.failPurges()
 		r.refuseHeld()
 	}
-	r.term, r.leading = st.Term, leading
+	r.term, r.leading, r.changing = st.Term, leading, 0
 }
 
 // checkServing reports once per boot that nothing on the disk is ahead of the
@@ -358,7 +303,7 @@ func (r *Replica) intended() op.Generation {
 }
 
 func (r *Replica) answer(token uint64, reply op.Reply) {
-	r.out.Answers = append(r.out.Answers, Answer{Token: token, Reply: reply, Leader: int(r.node.Status().Leader)})
+	r.out.Answers = append(r.out.Answers, Answer{Token: token, Reply: reply, Leader: machineOf(r.node.Status().Leader)})
 }
 
 // emit completes and passes on an event.

@@ -4,6 +4,6 @@ import "go.etcd.io/raft/v3/raftpb"
 
 func (r *Replica) send(ms []*raftpb.Message) {
 	for _, m := range ms {
-		r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: int(m.GetTo()), Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Raft: m})
+		r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: machineOf(m.GetTo()), Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Raft: m})
 	}
 }

@@ -65,11 +65,18 @@ func decodeSessions(b []byte, limit int) (sessions, error) {
 	if len(b) == 0 {
 		return t, nil
 	}
-	if err := decMode.Unmarshal(b, &t.list); err != nil {
+	var list []*session
+	if err := decMode.Unmarshal(b, &list); err != nil {
 		return t, fmt.Errorf("sessions in the checkpoint: %w", err)
 	}
-	for _, s := range t.list {
+	return sessionsOf(list, limit), nil
+}
+
+func sessionsOf(list []*session, limit int) sessions {
+	t := newSessions(limit)
+	t.list = list
+	for _, s := range list {
 		t.byID[s.ID] = s
 	}
-	return t, nil
+	return t
 }

@@ -10,6 +10,8 @@ import (
 // invariants, the report, and whoever waits for a group to come to rest.
 type View struct {
 	ID        int
+	Member    uint64 // the member of the group that this replica is
+	Joining   bool   // and it is not a voter yet
 	Role      consensus.Role
 	Term      uint64
 	Committed op.Number
@@ -25,7 +27,7 @@ type View struct {
 func (r *Replica) View() View {
 	st := r.node.Status()
 	return View{
-		ID: r.cfg.ID, Role: st.Role, Term: st.Term, Committed: st.Commit, Last: r.jr.Last(),
+		ID: r.cfg.ID, Member: r.cfg.member.ID, Joining: r.joining, Role: st.Role, Term: st.Term, Committed: st.Commit, Last: r.jr.Last(),
 		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
 }

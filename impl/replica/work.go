@@ -84,8 +84,7 @@ func (r *Replica) consensusStage() error {
 	for _, rd := range b.Reads {
 		r.readRoundDone(rd.Ctx, rd.Index)
 	}
-	r.node.Advance()
-	return nil
+	return r.changed(r.node.Advance())
 }
 
 // localStep takes one step of materializing. Whatever is begun is finished
@@ -128,7 +127,7 @@ func (r *Replica) localStep() error {
 
 	case r.since >= r.cfg.CheckpointOps:
 		r.since = 0
-		r.checkpoint, r.saving = r.eng.Checkpoint(r.sessions.encode()), r.applied
+		r.checkpoint, r.saving = r.eng.Checkpoint(r.encodeExtra()), r.applied
 		return nil
 
 	case r.reclaim:

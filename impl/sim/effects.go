@@ -29,6 +29,9 @@ type Effects struct {
 	FlippedReads    int `json:"flippedReads"`   // reads with a wrong bit
 	StaleReads      int `json:"staleReads"`     // reads of what was there before
 	Stopped         int `json:"stopped"`        // replicas that refused them
+	Suspects        int `json:"suspects"`       // replicas that lost their memory
+	Rejoined        int `json:"rejoined"`       // of those, voters again under another id
+	Changed         int `json:"changed"`        // memberships changed
 	GaveUp          int `json:"gaveUp"`         // operations whose outcome stayed unknown
 	Unacknowledged  int `json:"unacknowledged"` // operations whose answer nobody awaited
 	Repeated        int `json:"repeated"`       // requests that a client sent again
@@ -66,6 +69,9 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("bits flipped in reads", e.FlippedReads)
 	f("stale reads", e.StaleReads)
 	f("replicas stopped by them", e.Stopped)
+	f("replicas that lost their memory", e.Suspects)
+	f("suspects rejoined", e.Rejoined)
+	f("memberships changed", e.Changed)
 	f("unknown outcomes", e.GaveUp)
 	f("answers not awaited", e.Unacknowledged)
 	f("requests repeated", e.Repeated)
@@ -104,6 +110,9 @@ func (e *Effects) Add(o Effects) {
 	e.FlippedReads += o.FlippedReads
 	e.StaleReads += o.StaleReads
 	e.Stopped += o.Stopped
+	e.Suspects += o.Suspects
+	e.Rejoined += o.Rejoined
+	e.Changed += o.Changed
 	e.GaveUp += o.GaveUp
 	e.Unacknowledged += o.Unacknowledged
 	e.Repeated += o.Repeated

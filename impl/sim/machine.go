@@ -46,6 +46,7 @@ type machine struct {
 	disk    *crashfs.Disk
 	up      bool
 	epoch   uint32 // of the boot; raised when the machine goes down
+	losses  uint64 // of power: what the operating system counts its boots by
 	members []slot // by shard
 	meta    metaSlot
 	current []int            // per partition: the shard that runs, or nobody
@@ -188,6 +189,7 @@ func (c *Cluster) down(m *machine, power bool) {
 	action := observe.Action("ProcessCrash")
 	if power {
 		action = "PowerLoss"
+		m.losses++
 		c.Effects.PowerLosses++
 		// The digest counts unsynced changes, and a power loss leaves none.
 		before := m.disk.Digest()

@@ -98,7 +98,7 @@ type parcel struct {
 // send takes a message from a replica. Messages are never changed after they
 // were sent, by raft neither, so copies share one.
 func (c *Cluster) send(h int, m replica.Message) {
-	if c.o.Watch != nil && !m.Raft.GetReject() {
+	if c.o.Watch != nil && m.Join == 0 && !m.Raft.GetReject() {
 		switch m.Raft.GetType() {
 		case raftpb.MsgAppResp:
 			c.o.Watch.Acknowledged(m.From, op.Partition(h), op.Number(m.Raft.GetIndex()))

@@ -226,7 +226,7 @@ func (c *Cluster) openShard(m *machine, h int) {
 	s.told, s.exists = 0, true
 	member, err := c.open(replica.Config{
 		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
-		FS: fs, Dir: at.dir(),
+		FS: fs, Dir: at.dir(), BootID: 1 + m.losses,
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
 		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,

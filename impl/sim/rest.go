@@ -40,6 +40,8 @@ func (c *Cluster) AtRest() (bool, string) {
 			v := c.machines[id].members[p].member.View()
 			f := v.Facts
 			switch {
+			case v.Joining:
+				return false, fmt.Sprintf("replica %d of partition %d has not joined again", id, p)
 			case !v.Serving:
 				return false, fmt.Sprintf("replica %d of partition %d does not serve: applied %d, front %d", id, p, f.Applied, f.Front)
 			case f.Applied != v.Committed || v.Committed != lead.Committed || v.Committed != v.Last:

@@ -12,8 +12,9 @@ type recorder struct {
 	sink      observe.Sink
 	of        [][]source // per machine and shard
 	committed []op.Number
-	leader    []int // per shard: the last one that began to lead
-	changed   bool  // an event after which a watcher should look
+	leader    []int       // per shard: the last one that began to lead
+	members   []op.Number // per shard: the last change of membership
+	changed   bool        // an event after which a watcher should look
 }
 
 // source is the sink of one replica.
@@ -24,7 +25,7 @@ type source struct {
 }
 
 func (r *recorder) init(c *Cluster, s observe.Sink) {
-	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
+	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for id := range r.of {
 		for h := range c.shards {
 			r.of[id] = append(r.of[id], source{r, id, op.Partition(h)})
@@ -44,6 +45,15 @@ func (s *source) Observe(e observe.Event) {
 	case "Commit":
 		if e.Op > r.committed[e.Partition] {
 			r.committed[e.Partition] = e.Op
+		}
+	case "Rejoin":
+		r.c.Effects.Suspects++
+	case "Joined":
+		r.c.Effects.Rejoined++
+	case "ChangeMembers":
+		if at := &r.members[e.Partition]; e.Op > *at {
+			*at = e.Op
+			r.c.Effects.Changed++
 		}
 	case "PurgeComplete", "PurgeDuplicate", "Serve", "Checkpoint":
 		r.changed = true

@@ -108,6 +108,7 @@ type mark struct {
 // replicaState is what one replica did and promised.
 type replicaState struct {
 	up       bool
+	member   uint64        // of the group that it was last
 	last     op.Number     // last op that took effect since the boot
 	applied  op.Number     // highest op that took effect in any boot
 	gen      op.Generation // highest generation whose purge it completed

@@ -1,0 +1,267 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/record"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// A member is an identity in the group, and lives as long as the memory of it: a
+// replica that cannot prove that it holds all that it acknowledged renounces it,
+// and joins under another one. Which member a machine is now is a record, and so is
+// the boot of the machine that ran it:
+//
+//	<dir>/member        absent: the first one, whose files are in <dir> itself
+//	<dir>/m<id>/        files of a later one
+//	<home>/boot         under a policy that does not sync all
+//
+// The number of a member names its machine in the low byte; the first member of a
+// machine is the machine's number itself.
+type memberID = uint64
+
+func machineOf(id memberID) int { return int(id & 0xff) }
+
+// memberRecord is the value of the record member.
+type memberRecord struct {
+	_    struct{} `cbor:",toarray"`
+	ID   memberID
+	Home string // of its files; relative to the directory of the partition
+	// Kept are the files of a member before it that may be needed, since this one
+	// is not a voter yet; Evidence says what they hold.
+	Kept     string
+	Joining  bool
+	Evidence Evidence
+}
+
+// Evidence is what the disk of a member that cannot go on, or must not, can show
+// of the log: everything up to op Last, whose term is Term. Intact is false if it
+// can show nothing.
+type Evidence struct {
+	_      struct{} `cbor:",toarray"`
+	Intact bool
+	Term   uint64
+	Last   op.Number
+}
+
+// Above tells whether e shows more than o: a later term, or more of the same.
+func (e Evidence) Above(o Evidence) bool {
+	if e.Intact != o.Intact {
+		return e.Intact
+	}
+	return e.Term > o.Term || e.Term == o.Term && e.Last > o.Last
+}
+
+// UncleanError means that the machine lost power under a member that was not
+// stopped before, and that need not have synced what it acknowledged.
+type UncleanError struct{ Boot, Was uint64 }
+
+func (e *UncleanError) Error() string {
+	return fmt.Sprintf("suspect: boot %d of the machine follows boot %d, in which this member was not stopped", e.Boot, e.Was)
+}
+
+// LostError means that the files of a member are not there.
+type LostError struct{ Machine int }
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("suspect: the disk of machine %d is not the one that it had", e.Machine)
+}
+
+// bootRecord is the value of the record boot.
+type bootRecord struct {
+	_     struct{} `cbor:",toarray"`
+	Boot  uint64
+	Clean bool
+}
+
+func (c *Config) home() string { return strings.TrimSuffix(c.Dir+"/"+c.member.Home, "/") }
+
+// findMember reads which member this machine is.
+func (c *Config) findMember() error {
+	c.member = memberRecord{ID: memberID(c.ID)}
+	b, answer, err := record.Read(c.FS, c.Dir+"/member", c.identity())
+	switch answer {
+	case record.Absent:
+		if c.Lost {
+			return &LostError{c.ID}
+		}
+		return nil
+	case record.Value:
+		return decodeRecord(c.Dir+"/member", b, &c.member)
+	}
+	return err
+}
+
+func (c *Config) writeMember() error {
+	return record.Write(c.FS, "replica.member", c.Dir+"/member", c.identity(), mustEncode(&c.member))
+}
+
+// checkBoot refuses a member that ran in a boot of the machine that ended without
+// it being stopped, and notes this boot. Under a policy that syncs all no boot is
+// noted.
+func (c *Config) checkBoot(used bool) error {
+	if !c.Policy.forgetful() {
+		return nil
+	}
+	file, now := c.home()+"/boot", bootRecord{Boot: c.BootID}
+	b, answer, err := record.Read(c.FS, file, c.identity())
+	switch answer {
+	case record.Value:
+		var was bootRecord
+		if err := decodeRecord(file, b, &was); err != nil {
+			return err
+		}
+		if was == now {
+			return nil
+		}
+		if was.Boot != now.Boot && !was.Clean {
+			return &UncleanError{now.Boot, was.Boot}
+		}
+	case record.Absent:
+		if used {
+			return &UncleanError{now.Boot, 0}
+		}
+	default:
+		return err
+	}
+	return record.Write(c.FS, "replica.boot", file, c.identity(), mustEncode(&now))
+}
+
+// suspicious tells whether an error of a boot means that the memory of the member
+// is gone, so that it must be renounced. A foreign disk is refused instead, and a
+// disk that cannot be read is tried again.
+func suspicious(err error) bool {
+	var foreign *record.ForeignError
+	if errors.As(err, &foreign) {
+		return false
+	}
+	var (
+		unclean   *UncleanError
+		lost      *LostError
+		forgotten *ForgottenError
+	)
+	return errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
+		isSuspect(err) || errors.Is(err, corrupt.ErrCorrupt)
+}
+
+// renounce makes this machine another member, which has nothing and must join. The
+// files of the one before stay until it has, or those of the one before that, if
+// they show more.
+func (c *Config) renounce(e Evidence) error {
+	was := c.member
+	next := memberRecord{Joining: true, Kept: was.Home + "/", Evidence: e}
+	if was.Kept != "" && !e.Above(was.Evidence) {
+		next.Kept, next.Evidence = was.Kept, was.Evidence
+	}
+	for next.ID = was.ID; next.ID == was.ID; {
+		next.ID = memberID(c.Rand.Uint32()>>8)<<8 | memberID(c.ID)
+	}
+	next.Home = fmt.Sprintf("m%x", next.ID)
+	c.member = next
+	if err := removeAll(c.FS, c.home()); err != nil {
+		return err
+	}
+	if err := c.FS.Mkdir("replica.member.mkdir", c.home()); err != nil {
+		return err
+	}
+	if err := c.FS.SyncDir("replica.member.mkdir.dirsync", c.Dir); err != nil {
+		return err
+	}
+	return c.writeMember()
+}
+
+// joined notes that this member is a voter, and lets what was kept go.
+func (c *Config) joined() error {
+	c.member.Joining, c.member.Kept, c.member.Evidence = false, "", Evidence{}
+	if err := c.writeMember(); err != nil {
+		return err
+	}
+	names, err := c.FS.List(c.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == c.member.Home+"/" || strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") {
+			continue
+		}
+		if err := removeAll(c.FS, c.Dir+"/"+strings.TrimSuffix(name, "/")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll removes a file, or a folder with everything in it, if it is there.
+func removeAll(fs vfs.FS, path string) error {
+	names, err := fs.List(path)
+	if err == nil {
+		for _, name := range names {
+			if err := removeAll(fs, path+"/"+strings.TrimSuffix(name, "/")); err != nil {
+				return err
+			}
+		}
+	}
+	if err := fs.Remove("replica.member.remove", path); err != nil && !errors.Is(err, vfs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func mustEncode(v any) []byte {
+	b, err := encMode.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("replica: encode %T: %v", v, err)) // none has a type that cannot be encoded
+	}
+	return b
+}
+
+func decodeRecord(file string, b []byte, v any) error {
+	if err := cbor.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w: %w", file, corrupt.ErrCorrupt, err)
+	}
+	return nil
+}
+
+// Stop makes everything durable that this replica acknowledged, and notes that it
+// did: a loss of power after it makes nobody suspect. The replica must not be used
+// any more.
+func (r *Replica) Stop() error {
+	if err := r.jr.Sync(); err != nil {
+		return err
+	}
+	if !r.cfg.Policy.forgetful() {
+		return nil
+	}
+	b := mustEncode(&bootRecord{Boot: r.cfg.BootID, Clean: true})
+	return record.Write(r.cfg.FS, "replica.stop", r.cfg.home()+"/boot", r.cfg.identity(), b)
+}
+
+// Standing is what the metadata plane must know of a replica.
+type Standing struct {
+	// Suspect: its member lost its memory, and it has not joined again. Evidence is
+	// what it can show of the log that the group may have to go on from.
+	Suspect  bool
+	Evidence Evidence
+}
+
+// Standing of this replica.
+func (r *Replica) Standing() Standing {
+	s := Standing{Suspect: r.joining, Evidence: r.cfg.member.Evidence}
+	if !r.joining {
+		s.Evidence = r.shows()
+	}
+	return s
+}
+
+// shows is what the log of this member shows.
+func (r *Replica) shows() Evidence {
+	last := r.jr.Last()
+	term, err := r.jr.Term(last)
+	return Evidence{Intact: err == nil, Term: term, Last: last}
+}

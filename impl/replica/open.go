@@ -1,0 +1,170 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/engine"
+	"purgelab/impl/journal"
+	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
+	"purgelab/model/op"
+)
+
+// Report says what a boot found.
+type Report struct {
+	Journal journal.Report
+	Engine  engine.Report
+	// Suspect, if not nil, is why the member that this machine was could not go
+	// on: what runs is another one, which must join.
+	Suspect error
+}
+
+// Open boots a replica from its disk. If the disk is damaged, or proves that this
+// member forgot what it promised, or cannot prove that it did not, the member is
+// renounced, and the replica that comes back is a new one, with an empty log,
+// which joins the group; nothing is repaired by guess. A disk of another replica
+// is refused, and so is, with the error of journal, engine, record or consensus
+// that says why, the damaged disk of a replica that is alone.
+func Open(cfg Config) (*Replica, error) {
+	if cfg.Incarnation == 0 {
+		cfg.Incarnation = 1
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	err := cfg.findMember()
+	if err == nil {
+		var r *Replica
+		if r, err = openMember(cfg); err == nil {
+			return r, nil
+		}
+	}
+	if !suspicious(err) || cfg.Design == ResetRecord {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+	}
+	e := cfg.evidence()
+	if len(cfg.Members) == 1 && !e.Intact {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+	}
+	cfg.Logger.Warn("member is suspect", "replica", cfg.ID, "partition", cfg.Partition, "member", cfg.member.ID, "error", err)
+	if e := cfg.renounce(e); e != nil {
+		return nil, fmt.Errorf("replica %d: renounce a member: %w", cfg.ID, stopped(errors.Join(e, err)))
+	}
+	cfg.suspect = err
+	r, err := openMember(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+	}
+	return r, nil
+}
+
+// openMember boots the member that the configuration names.
+func openMember(cfg Config) (*Replica, error) {
+	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}, joining: cfg.member.Joining}
+	id := cfg.identity()
+	var err error
+	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.journalDir(), Identity: id, FileBytes: cfg.JournalBytes, Defects: cfg.Defects}); err != nil {
+		return nil, err
+	}
+	if err := r.cfg.checkBoot(r.rep.Journal.Frames > 0); err != nil {
+		return nil, err
+	}
+	if r.eng, r.rep.Engine, err = openEngine(&cfg, engine.Options{
+		FS: cfg.FS, Dir: cfg.home(), Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
+	}); err != nil {
+		return nil, err
+	}
+	f := r.eng.Facts()
+	if f.Front > r.jr.Last() {
+		return nil, &ForgottenError{Front: f.Front, Last: r.jr.Last()}
+	}
+	if err := r.decodeExtra(r.eng.Extra()); err != nil {
+		return nil, err
+	}
+	r.applied, r.committed = f.Applied, f.Applied
+	r.origin = cfg.Rand.Uint64()
+	r.reads.base = cfg.Rand.Uint64() &^ 0xffffffff
+	r.node, err = consensus.New(consensus.Config{
+		ID: cfg.member.ID, Members: r.members, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
+		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.reclaim = true
+	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil {
+		r.emit(observe.Event{Action: "Rejoin"})
+	}
+	r.booted()
+	if f.Resetting > 0 {
+		r.learnIntent(Intent{Generation: f.Resetting})
+	}
+	r.checkServing()
+	return r, nil
+}
+
+// evidence is what the files of the members that this machine was can show; those
+// that are kept are known already. Where all is synced before it is acknowledged a
+// suspect is damaged, and what is left of it shows nothing.
+func (c *Config) evidence() Evidence {
+	if !c.Policy.forgetful() {
+		return Evidence{}
+	}
+	homes := []string{c.home()}
+	if c.member.Home == "" { // the record itself may be what is damaged
+		names, _ := c.FS.List(c.Dir)
+		for _, n := range names {
+			if strings.HasPrefix(n, "m") && strings.HasSuffix(n, "/") && n != "marker/" {
+				homes = append(homes, c.Dir+"/"+strings.TrimSuffix(n, "/"))
+			}
+		}
+	}
+	var best Evidence
+	for _, home := range homes {
+		if _, err := c.FS.List(home + "/journal"); err != nil {
+			continue
+		}
+		jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: home + "/journal", Identity: c.identity(), FileBytes: c.JournalBytes})
+		if err != nil {
+			continue
+		}
+		if term, err := jr.Term(jr.Last()); err == nil {
+			if e := (Evidence{Intact: true, Term: term, Last: jr.Last()}); e.Above(best) {
+				best = e
+			}
+		}
+		jr.Close()
+	}
+	return best
+}
+
+// ForgottenError means that the disk holds the effect of an op that the journal
+// does not hold: the journal lost what this replica once acknowledged.
+type ForgottenError struct{ Front, Last op.Number }
+
+func (e *ForgottenError) Error() string {
+	return fmt.Sprintf("suspect: op %d is materialized but the journal ends at op %d", e.Front, e.Last)
+}
+
+func isSuspect(err error) bool {
+	var s *consensus.ErrSuspect
+	return errors.As(err, &s)
+}
+
+// bootLog raises the saved commit to what the disk proves: an op is materialized,
+// and a marker written, only after it was committed.
+type bootLog struct {
+	*journal.Journal
+	front op.Number
+}
+
+func (l bootLog) State() raftlog.State {
+	s := l.Journal.State()
+	s.Commit = max(s.Commit, l.front)
+	return s
+}
