@@ -67,16 +67,20 @@ const demoTraces = 2
 // that all of them take: a slow machine is to get its verdicts, too.
 const demoTimeout = 10 * time.Minute
 
+// notChecked is said of each check that TLC would make, and why only once.
+const notChecked = "not checked: TLC is missing"
+
 // demo collects what was checked.
 type demo struct {
-	cmd   *cobra.Command
-	out   string
-	log   io.Writer
-	begun time.Time
-	page  report.Page
-	share int      // simulated runs, of all sizes together
-	runs  []string // folders of runs with traces
-	code  int
+	cmd     *cobra.Command
+	out     string
+	log     io.Writer
+	begun   time.Time
+	page    report.Page
+	missing string   // why there is no TLC; empty if there is
+	share   int      // simulated runs, of all sizes together
+	runs    []string // folders of runs with traces
+	code    int
 }
 
 // run does the parts one after another. Each adds its lines to the table, also
@@ -97,7 +101,7 @@ func (d *demo) run(ctx context.Context) error {
 		if codeOf(missing) == exitUsage {
 			return missing
 		}
-		fmt.Fprintln(d.log, "purgelab:", missing)
+		d.missing = missing.Error()
 	}
 	d.models(ctx, root, tool, list, missing)
 	if err := d.sweeps(ctx); err != nil {
@@ -119,7 +123,7 @@ func (d *demo) models(ctx context.Context, root string, tool tlc.Tool, list []mo
 	const layer = "specification"
 	if missing != nil {
 		for _, m := range list {
-			d.add(report.Check{Layer: layer, Name: m.Name, Verdict: report.Undecided, Detail: missing.Error()}, exitUndecided)
+			d.add(report.Check{Layer: layer, Name: m.Name, Verdict: report.Undecided, Detail: notChecked}, exitUndecided)
 		}
 		return
 	}
@@ -271,7 +275,7 @@ func (d *demo) traces(ctx context.Context, root string, tool tlc.Tool, missing e
 	}
 	switch {
 	case missing != nil:
-		undecided(missing.Error())
+		undecided(notChecked)
 		return nil
 	case len(list) == 0:
 		undecided("no run was made")
@@ -309,6 +313,9 @@ func (d *demo) finish() error {
 	took := time.Since(d.begun).Seconds()
 	d.page.Title, d.page.Verdict, d.page.Footer = "purgelab demo", word, footer()
 	d.page.Lead = fmt.Sprintf("The purge design “ordered”: its specification, clusters of 1, 3 and 5 replicas under network faults, crashes and power losses, and what the specification says of their traces; beside it the design “advance”. Made in %.0f s.", took)
+	if d.missing != "" {
+		d.page.Lead += " TLC is missing: " + d.missing
+	}
 	file := filepath.Join(d.out, reportFile)
 	if err := writePage(file, d.page); err != nil {
 		return err
@@ -320,7 +327,11 @@ func (d *demo) finish() error {
 				return err
 			}
 		}
-		err := writeJSON(out, map[string]any{"verdict": word, "report": file, "seconds": took})
+		last := map[string]any{"verdict": word, "report": file, "seconds": took}
+		if d.missing != "" {
+			last["missing"] = d.missing
+		}
+		err := writeJSON(out, last)
 		return errors.Join(err, exitWith(d.code))
 	}
 	t := table{header: []string{"layer", "check", "verdict", "seconds", "detail"}}
@@ -339,6 +350,9 @@ func (d *demo) finish() error {
 		if c.Replay != "" {
 			fmt.Fprintf(&b, "replay  %s\n", c.Replay)
 		}
+	}
+	if d.missing != "" {
+		fmt.Fprintf(&b, "\nmissing  %s", d.missing)
 	}
 	fmt.Fprintf(&b, "\nreport   %s\nverdict  %s, in %.0f s\n", file, word, took)
 	_, err := out.Write(b.Bytes())

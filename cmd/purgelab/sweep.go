@@ -79,7 +79,7 @@ was not made, 3 bad usage.`,
 			if jsonWanted(cmd) {
 				err = sweepJSON(cmd.OutOrStdout(), sum)
 			} else {
-				err = printSweep(cmd.OutOrStdout(), sum)
+				err = printSweep(cmd.OutOrStdout(), &s, sum)
 			}
 			if err != nil {
 				return err
@@ -150,20 +150,9 @@ func prepareSweep(dir string, fresh bool) error {
 	return nil
 }
 
-// effects lists what took effect in many runs: planned faults by kind, then what
-// they and the network did.
-func effects(planned map[faults.Kind]int, e *sim.Effects) *table {
-	t := &table{header: []string{"took effect", "times"}}
-	for _, k := range faults.Kinds {
-		t.add("fault "+string(k), planned[k])
-	}
-	e.Each(func(name string, n int) { t.add(name, n) })
-	return t
-}
-
-func printSweep(w io.Writer, s *run.Summary) error {
+func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 	var b bytes.Buffer
-	if err := effects(s.Faults, &s.Effects).write(&b); err != nil {
+	if err := effects(of, s.Faults, &s.Effects).write(&b); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nseeds %d..%d: %d of %s made, %d operations, %s of simulated time\n", s.From, s.To, s.Runs, plural(len(s.Done), "run"), s.Operations, seconds(s.Millis))
