@@ -75,11 +75,16 @@ type parcel struct {
 	from, to    int
 	partition   op.Partition
 	incarnation op.Incarnation
-	raft        []byte
+	join        uint64
+	raft        []byte // nil: there is none
 }
 
 func (p *parcel) decode() (replica.Message, error) {
-	m := replica.Message{From: p.from, To: p.to, Partition: p.partition, Incarnation: p.incarnation, Raft: new(raftpb.Message)}
+	m := replica.Message{From: p.from, To: p.to, Partition: p.partition, Incarnation: p.incarnation, Join: p.join}
+	if p.raft == nil {
+		return m, nil
+	}
+	m.Raft = new(raftpb.Message)
 	return m, proto.Unmarshal(p.raft, m.Raft)
 }
 
@@ -115,10 +120,13 @@ func (l *Links) send(m *replica.Message) error {
 	if to == nil {
 		return nil
 	}
-	b, err := proto.Marshal(m.Raft)
-	if err != nil {
-		return fmt.Errorf("node: message to replica %d: %w", m.To, err)
+	p := parcel{from: m.From, to: m.To, partition: m.Partition, incarnation: m.Incarnation, join: m.Join}
+	if m.Raft != nil {
+		var err error
+		if p.raft, err = proto.Marshal(m.Raft); err != nil {
+			return fmt.Errorf("node: message to replica %d: %w", m.To, err)
+		}
 	}
-	to.in.message(parcel{m.From, m.To, m.Partition, m.Incarnation, b})
+	to.in.message(p)
 	return nil
 }

@@ -39,12 +39,16 @@ import (
 // DefaultTick is the time between two ticks of the machine.
 const DefaultTick = 10 * time.Millisecond
 
+// dataFolder holds the files of the replica, beside the lock.
+const dataFolder = "data"
+
 // Options of Open.
 type Options struct {
 	// Root is the folder of this replica. It is made if it is not there; its
 	// parent is.
 	Root string
-	// Replica says who this is and how it behaves. FS, Dir and Rand are filled in.
+	// Replica says who this is and how it behaves. FS, Dir and Rand are filled in,
+	// and BootID if it is 0.
 	Replica replica.Config
 	// Tick is the time between two ticks; 0 means DefaultTick.
 	Tick time.Duration
@@ -95,22 +99,13 @@ func Open(o Options) (*Node, error) {
 	if err != nil {
 		return fail(err)
 	}
-	c := o.Replica
-	if c.FS, err = osfs.New(o.Root); err != nil {
-		lock.Close()
-		return fail(err)
-	}
-	if o.Disk != nil {
-		c.FS = o.Disk(c.FS)
-	}
-	c.Dir, c.Rand = ".", randomness()
-	machine, err := replica.Open(c)
+	machine, err := boot(o)
 	if err != nil {
 		lock.Close()
 		return fail(err)
 	}
 	n := &Node{
-		id: c.ID, machine: machine, tick: o.Tick, links: o.Links, lock: lock, begun: time.Now(),
+		id: o.Replica.ID, machine: machine, tick: o.Tick, links: o.Links, lock: lock, begun: time.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), calls: map[uint64]*call{},
 	}
 	if n.tick == 0 {
@@ -122,6 +117,29 @@ func Open(o Options) (*Node, error) {
 	}
 	go n.loop()
 	return n, nil
+}
+
+// boot opens the machine on the files in o.Root.
+func boot(o Options) (*replica.Replica, error) {
+	c := o.Replica
+	real, err := osfs.New(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	if c.BootID == 0 {
+		// Under a policy that syncs all nobody asks which boot it is.
+		if c.BootID, err = thisBoot(); err != nil && c.Policy != (replica.Policy{}) {
+			return nil, err
+		}
+	}
+	if c.FS = real; o.Disk != nil {
+		c.FS = o.Disk(real)
+	}
+	c.Dir, c.Rand = dataFolder, randomness()
+	if err := makeFolder(filepath.Join(o.Root, dataFolder)); err != nil {
+		return nil, err
+	}
+	return replica.Open(c)
 }
 
 // Do asks for an operation and waits for its answer. An error says nothing about

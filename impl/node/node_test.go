@@ -160,6 +160,43 @@ func TestClients(t *testing.T) {
 	}
 }
 
+// TestPowerLoss: under a policy that syncs nothing a replica that was not stopped
+// before its machine lost power comes back as another member, and one that was
+// stopped as itself.
+func TestPowerLoss(t *testing.T) {
+	for _, clean := range []bool{true, false} {
+		o := options(t)
+		o.Replica.Policy = replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}
+		o.Replica.BootID = 1
+		p := partition(t, o, 3)
+		put(t, p, "a")
+		id := p.Leader()%3 + 1
+		if clean {
+			require.NoError(t, p.Stop(id))
+		} else {
+			p.Kill(id)
+		}
+		put(t, p, "b")
+		p.o.Replica.BootID = 2
+		require.NoError(t, p.Start(id))
+		n := p.Replica(id)
+		suspect := make(chan error, 1)
+		n.in.look(func(r *replica.Replica) { suspect <- r.Report().Suspect })
+		var unclean *replica.UncleanError
+		require.Equal(t, !clean, errors.As(<-suspect, &unclean))
+		require.Eventually(t, func() bool {
+			standing := make(chan bool, 1)
+			n.in.look(func(r *replica.Replica) { standing <- r.Standing().Suspect })
+			v, err := n.View()
+			require.NoError(t, err)
+			return !<-standing && v.Facts.End == 2
+		}, 20*time.Second, 5*time.Millisecond, "it has all messages, and a vote")
+		// It counts: without one of the others there is a majority still.
+		p.Kill(p.Leader())
+		require.EqualValues(t, 2, put(t, p, "c").Position.Offset)
+	}
+}
+
 // TestStopped: what was not answered has an unknown outcome, and a folder has
 // one replica at a time.
 func TestStopped(t *testing.T) {

@@ -5,11 +5,9 @@ import (
 	"fmt"
 )
 
-// Close ends the replica cleanly: all that it wrote to its journal is durable.
-// Nothing may be asked of it any more.
+// Close is Stop, and then lets all files go.
 func (r *Replica) Close() error {
-	err := r.jr.Sync()
-	if err = errors.Join(err, r.Release()); err != nil {
+	if err := errors.Join(r.Stop(), r.Release()); err != nil {
 		return fmt.Errorf("replica %d: close: %w", r.cfg.ID, stopped(err))
 	}
 	return nil
