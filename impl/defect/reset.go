@@ -16,6 +16,9 @@ const (
 	// FloorNotKept: a boot forgets the floor, so replay fills the new era with
 	// ops of the old.
 	FloorNotKept
+	// FloorKeptAcrossSequences: the floor outlives the op numbers that it was
+	// measured in, and hides fresh ops.
+	FloorKeptAcrossSequences
 )
 
 func init() {
@@ -24,4 +27,5 @@ func init() {
 	names["bookmark-no-dirsync"] = BookmarkNoDirSync
 	names["held-dropped"] = HeldDropped
 	names["floor-not-kept"] = FloorNotKept
+	names["floor-kept-across-sequences"] = FloorKeptAcrossSequences
 }

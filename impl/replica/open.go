@@ -44,6 +44,15 @@ func Open(cfg Config) (*Replica, error) {
 			return r, nil
 		}
 	}
+	var unclean *UncleanError
+	if cfg.Volatile() && errors.As(err, &unclean) {
+		if err = cfg.beginSequence(); err == nil {
+			var r *Replica
+			if r, err = openMember(cfg); err == nil {
+				return r, nil
+			}
+		}
+	}
 	if !suspicious(err) || cfg.Design == ResetRecord {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}

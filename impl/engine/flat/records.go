@@ -145,3 +145,20 @@ func readGen(o *Options) (op.Generation, error) {
 func writeGen(o *Options, g op.Generation) error {
 	return record.Write(o.FS, "purge.gen", o.genFile(), o.Identity, binary.LittleEndian.AppendUint32(nil, uint32(g)))
 }
+
+// DropFloor makes the floor that purge.reset holds, if there is one, that of no op.
+// The engine must not be open.
+func DropFloor(o Options) error {
+	r, err := readReset(&o)
+	if err != nil || r.floor == 0 {
+		return err
+	}
+	r.floor = 0
+	return writeReset(&o, r)
+}
+
+// PurgedTo is the generation that purge.reset holds, 0 without one.
+func PurgedTo(o Options) (op.Generation, error) {
+	r, err := readReset(&o)
+	return r.generation, err
+}

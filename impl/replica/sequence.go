@@ -1,0 +1,72 @@
+package replica
+
+import (
+	"fmt"
+	"strings"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/engine"
+	"purgelab/impl/engine/flat"
+	"purgelab/model/op"
+)
+
+// This file is what the design reset-record does when a machine lost power under a
+// policy that does not sync all before it acknowledges. Its source keeps no journal
+// then: op numbers begin anew under the same incarnation, and messages and
+// bookmarks are gone; only the two records of its purges are left. That is sound
+// if power fails on all machines of the group together, and at no other time.
+//
+// The floor in purge.reset was measured in op numbers that are used again now, so
+// it is dropped with them. The source first kept it, and so does a variant: then
+// fresh ops are taken for purged ones.
+//
+// The record of the boot goes last: until it is gone every boot does this again.
+
+// purgeRecords are what outlives an op sequence.
+var purgeRecords = []string{"purge.reset", "purge.gen", "boot"}
+
+// beginSequence removes everything but the records of purges.
+func (c *Config) beginSequence() error {
+	fail := func(err error) error { return fmt.Errorf("begin op numbers anew: %w", err) }
+	names, err := c.FS.List(c.Dir)
+	if err != nil {
+		return fail(err)
+	}
+next:
+	for _, name := range names {
+		for _, kept := range purgeRecords {
+			if name == kept {
+				continue next
+			}
+		}
+		if err := removeAll(c.FS, c.Dir+"/"+strings.TrimSuffix(name, "/")); err != nil {
+			return fail(err)
+		}
+	}
+	if err := c.FS.SyncDir("replica.sequence.dirsync", c.Dir); err != nil {
+		return fail(err)
+	}
+	if !c.Variants.KeepFloor && !c.Defects.Has(defect.FloorKeptAcrossSequences) {
+		if err := flat.DropFloor(c.flatOptions()); err != nil {
+			return fail(err)
+		}
+	}
+	if err := removeAll(c.FS, c.Dir+"/boot"); err != nil {
+		return fail(err)
+	}
+	if err := c.FS.SyncDir("replica.sequence.dirsync", c.Dir); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+func (c *Config) flatOptions() flat.Options {
+	return flat.Options{Options: engine.Options{FS: c.FS, Dir: c.Dir, Identity: c.identity()}}
+}
+
+// Volatile tells whether op numbers begin anew when the group loses power.
+func (c *Config) Volatile() bool { return c.Design == ResetRecord && c.Policy.forgetful() }
+
+// PurgedTo is the generation whose reset the disk of a replica of the design
+// reset-record records, 0 without one.
+func PurgedTo(c *Config) (op.Generation, error) { return flat.PurgedTo(c.flatOptions()) }
