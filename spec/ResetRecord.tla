@@ -60,7 +60,7 @@ NoMarks == [k \in Keys |-> NoBookmark]
 NoFile  == [es |-> <<>>, synced |-> 0]
 NoUndo  == [k |-> "none"]
 
-(* ckpt says up to which op the messages below `end` are there; resetting is a   *)
+(* ckpt says up to which op the messages from `start` to `end` are there; resetting is a   *)
 (* generation whose reset was begun. segs and the files of bookmarks are           *)
 (* append-only, their first `synced` entries are stable. back is what an unlink     *)
 (* removed that is not synced, and lost says of what a failed sync has dropped the    *)
@@ -68,7 +68,7 @@ NoUndo  == [k |-> "none"]
 (* purge.reset and purge.gen; undo is the value that a power loss may bring back of   *)
 (* the one record whose folder is not synced.                                     *)
 BlankDisk ==
-    [ckpt |-> [applied |-> 0, end |-> 0, resetting |-> 0],
+    [ckpt |-> [applied |-> 0, start |-> 0, end |-> 0, resetting |-> 0],
      segs |-> NoFile, files |-> [k \in Keys |-> NoFile],
      segsBack |-> <<>>, back |-> [k \in Keys |-> <<>>], segsLost |-> FALSE, lost |-> {},
      reset |-> [g |-> 0, floor |-> 0], done |-> 0, undo |-> NoUndo]
@@ -80,6 +80,7 @@ MayFail       == TRUE
 MayFailSync   == TRUE
 MayCrash      == TRUE
 MayBegin      == TRUE
+MayCut        == FALSE
 
 Init ==
     /\ log = <<>>
@@ -113,7 +114,10 @@ Resetting ==
 
 LastOpOf(f) == IF f.es = <<>> THEN 0 ELSE f.es[Len(f.es)].op
 Added(f, e) == IF e.op <= LastOpOf(f) THEN f ELSE [f EXCEPT !.es = Append(@, e)]
-AllSynced(f) == [f EXCEPT !.synced = Len(f.es)]
+
+(* A sync of what ops up to n wrote; more may be synced, and need not be. *)
+SyncedTo(f, n) ==
+    [f EXCEPT !.synced = Max(@, Cardinality({j \in DOMAIN f.es : f.es[j].op <= n}))]
 
 Front(d) ==
     LET seen == {d.ckpt.applied, LastOpOf(d.segs)} \cup {LastOpOf(d.files[k]) : k \in Keys}
@@ -133,6 +137,25 @@ Fitting(d) ==
     IN [es |-> fit, synced |-> Min(d.segs.synced, Len(fit))]
 
 -----------------------------------------------------------------------------
+(* The facts that a boot reads from disk d. *)
+FactsOf(d) ==
+    [applied |-> d.ckpt.applied, gen |-> d.reset.g,
+     \* DEFECT FloorNotKept: the floor is forgotten
+     boundary |-> IF FloorNotKept THEN 0 ELSE d.reset.floor,
+     start |-> d.ckpt.start, end |-> d.ckpt.end, settled |-> d.done,
+     bm |-> IF d.reset.g > d.done THEN NoMarks ELSE Loaded(d, d.ckpt.applied),
+     orphan |-> ~KeepFloor /\ Len(log) < d.reset.floor]
+
+(* Facts m carried on to op n, and the facts as they were at op n. *)
+RECURSIVE Replayed(_, _)
+Replayed(m, n) ==
+    IF m.applied >= n THEN m
+    ELSE LET x == m.applied + 1
+         IN Replayed(IF x <= m.boundary THEN [m EXCEPT !.applied = x]
+                     ELSE After(m, x, EffectOf(m, log[x])), n)
+
+FactsAt(n) == IF n = mem.applied THEN mem ELSE Replayed(FactsOf(disk), n)
+
 (* ACTION Journal
    WHO    the group
    Op o comes into the replica's journal. *)
@@ -142,6 +165,19 @@ Journal(o) ==
     /\ MayJournal(o)
     /\ log' = Append(log, o)
     /\ last' = [a |-> "Journal", n |-> Len(log) + 1, o |-> o]
+    /\ UNCHANGED <<up, mem, work, held, disk, ghosts>>
+
+(* ACTION Cut
+   WHO    the group
+   A new leader replaces what is above op n, which is not committed, or a power loss
+   takes it before it was synced. Models leave this out (MayCut). *)
+Cut(n) ==
+    /\ Running
+    /\ MayCut
+    /\ n >= mem.applied
+    /\ n < Len(log)
+    /\ log' = SubSeq(log, 1, n)
+    /\ last' = [a |-> "Cut", n |-> n]
     /\ UNCHANGED <<up, mem, work, held, disk, ghosts>>
 
 (* A record write syncs the folder of the records, and with it any earlier one. *)
@@ -171,7 +207,7 @@ Filtered(n) ==
 Materialize(n) ==
     /\ MayApply(n)
     /\ n > mem.boundary
-    /\ log[n].k \in {"store", "commit"} => work.step = "none" /\ ~Pending
+    /\ log[n].k \in {"store", "commit", "delete"} => work.step = "none" /\ ~Pending
     /\ LET e == EffectOf(mem, log[n])
        IN /\ mem' = After(mem, n, e)
           /\ disk' =
@@ -179,28 +215,31 @@ Materialize(n) ==
                         [disk EXCEPT !.segs = Added(@, [op |-> n, base |-> e.base, n |-> e.n])]
                   [] e.k = "store" ->
                         [disk EXCEPT !.files[e.key] = Added(@, [op |-> n, o |-> e.o, g |-> mem.gen])]
+                  [] e.k = "delete" ->
+                        [disk EXCEPT !.files[e.key] = Added(@, [op |-> n, o |-> -1, g |-> mem.gen])]
                   [] OTHER -> disk
           /\ last' = [a |-> "Materialize", n |-> n, o |-> log[n], e |-> e]
     /\ UNCHANGED <<log, up, work, held, ghosts>>
 
 (* ACTION Checkpoint
    WHO    the replica
-   Syncs messages, bookmarks and their folders, and makes the record of op n durable. *)
+   Syncs what ops up to n wrote, and the folders, and makes the record of op n durable. *)
 Checkpoint(n) ==
     /\ Running
     /\ ~mem.orphan
     /\ ~Resetting
     /\ ~Pending
     /\ work.step = "none"
-    /\ n = mem.applied
     /\ n > disk.ckpt.applied
-    /\ LET named == {k \in Keys : disk.files[k].es # <<>>}   \* their new names are durable
+    /\ n <= mem.applied
+    /\ LET m == FactsAt(n)
+           named == {k \in Keys : disk.files[k].es # <<>>}   \* their new names are durable
        IN disk' = [Durable(disk) EXCEPT
-            !.ckpt = [applied |-> n, end |-> mem.end, resetting |-> 0],
-            !.segs = AllSynced(@),
+            !.ckpt = [applied |-> n, start |-> m.start, end |-> m.end, resetting |-> 0],
+            !.segs = SyncedTo(@, n),
             !.segsBack = IF disk.segs.es = <<>> THEN @ ELSE <<>>,
             !.segsLost = @ /\ disk.segs.es = <<>>,
-            !.files = [k \in Keys |-> AllSynced(@[k])],
+            !.files = [k \in Keys |-> SyncedTo(@[k], n)],
             !.back = [k \in Keys |-> IF k \in named THEN <<>> ELSE @[k]],
             !.lost = @ \ named]
     /\ last' = [a |-> "Checkpoint", n |-> n]
@@ -208,7 +247,7 @@ Checkpoint(n) ==
 
 -----------------------------------------------------------------------------
 (* The checkpoint of a log that is empty because g is being reset. *)
-EmptyAt(g) == [applied |-> mem.applied, end |-> 0, resetting |-> g]
+EmptyAt(g) == [applied |-> mem.applied, start |-> 0, end |-> 0, resetting |-> g]
 
 MayReset(g) ==
     /\ \/ g > mem.gen
@@ -354,15 +393,18 @@ RetryPurge(g) ==
 -----------------------------------------------------------------------------
 (* ACTION Hold
    WHO    a client
-   Stores bookmark k of a leader that purges: the change waits outside the log. *)
-Hold(k) ==
+   Asks a leader that purges for o, a change of a bookmark: it waits outside the log. *)
+Hold(o) ==
     /\ up = "serve"
     /\ work.step # "none" \/ Pending
     /\ MayHold
-    /\ held' = Append(held, StoreOp(k, -1, Len(held)))
-    /\ ghost_owed' = Append(ghost_owed, StoreOp(k, -1, Len(held)))
-    /\ last' = [a |-> "Hold", k |-> k]
+    /\ held' = Append(held, o)
+    /\ ghost_owed' = Append(ghost_owed, o)
+    /\ last' = [a |-> "Hold", o |-> o]
     /\ UNCHANGED <<log, up, mem, work, disk, ghost_era, ghost_top, ghost_seqs, ghost_crashes>>
+
+(* The log with o proposed. In a trace a Journal tells by itself what came of it. *)
+Proposed(o) == Append(log, o)
 
 (* ACTION Release
    WHO    the replica
@@ -372,11 +414,23 @@ Release ==
     /\ work.step = "none"
     /\ ~Pending
     /\ held # <<>>
-    /\ log' = Append(log, Head(held))
+    /\ log' = Proposed(Head(held))
     /\ held' = Tail(held)
     /\ ghost_owed' = Tail(ghost_owed)
     /\ last' = [a |-> "Release", n |-> Len(log) + 1, o |-> Head(held)]
     /\ UNCHANGED <<up, mem, work, disk, ghost_era, ghost_top, ghost_seqs, ghost_crashes>>
+
+(* ACTION Refuse
+   WHO    the replica
+   Does not lead any more: the client of the first change that was held is told that
+   it was not proposed. *)
+Refuse ==
+    /\ Running
+    /\ held # <<>>
+    /\ held' = Tail(held)
+    /\ ghost_owed' = Tail(ghost_owed)
+    /\ last' = [a |-> "Refuse", o |-> Head(held)]
+    /\ UNCHANGED <<log, up, mem, work, disk, ghost_era, ghost_top, ghost_seqs, ghost_crashes>>
 
 -----------------------------------------------------------------------------
 (* Memory is gone; clients of what was held learn nothing. *)
@@ -410,14 +464,18 @@ Undone(d) ==
               [] d.undo.k = "reset" -> [d EXCEPT !.reset = d.undo.v]
               [] d.undo.k = "done"  -> [d EXCEPT !.done = d.undo.v])
 
+(* What is left of the records is d, of messages s, of bookmarks f. *)
+Leaving(a, d, s, f) ==
+    /\ disk' = [d EXCEPT !.segs = s, !.segsBack = <<>>, !.segsLost = FALSE,
+                         !.files = f, !.back = [k \in Keys |-> <<>>], !.lost = {}]
+    /\ last' = [a |-> a, segs |-> Len(s.es), files |-> f]
+
 (* The disk loses any part of what is not stable. *)
 LosesCache(a) ==
     \E s \in Left(disk.segs, disk.segsBack), d \in {Durable(disk), Undone(disk)} :
     \E f \in [Keys -> UNION {Left(disk.files[k], disk.back[k]) : k \in Keys}] :
         /\ \A k \in Keys : f[k] \in Left(disk.files[k], disk.back[k])
-        /\ disk' = [d EXCEPT !.segs = s, !.segsBack = <<>>, !.segsLost = FALSE,
-                             !.files = f, !.back = [k \in Keys |-> <<>>], !.lost = {}]
-        /\ last' = [a |-> a, segs |-> Len(s.es), files |-> f]
+        /\ Leaving(a, d, s, f)
 
 (* ACTION PowerLoss
    WHO    the environment
@@ -426,6 +484,14 @@ PowerLoss ==
     /\ Running
     /\ MayCrash
     /\ LosesCache("PowerLoss")
+    /\ Stops
+    /\ UNCHANGED <<log, ghost_era, ghost_top, ghost_seqs>>
+
+(* The same, with what is left. *)
+PowerLossLeaving(d, s, f) ==
+    /\ Running
+    /\ MayCrash
+    /\ Leaving("PowerLoss", d, s, f)
     /\ Stops
     /\ UNCHANGED <<log, ghost_era, ghost_top, ghost_seqs>>
 
@@ -478,12 +544,7 @@ Boot(n) ==
     /\ ~Running
     /\ n = disk.ckpt.applied
     /\ up' = "replay"
-    /\ mem' = [applied |-> n, gen |-> disk.reset.g,
-               \* DEFECT FloorNotKept: the floor is forgotten
-               boundary |-> IF FloorNotKept THEN 0 ELSE disk.reset.floor,
-               start |-> 0, end |-> disk.ckpt.end, settled |-> disk.done,
-               bm |-> IF PendingOnDisk THEN NoMarks ELSE Loaded(disk, n),
-               orphan |-> ~KeepFloor /\ Len(log) < disk.reset.floor]
+    /\ mem' = FactsOf(disk)
     /\ disk' = [Durable(disk) EXCEPT !.segs = Fitting(disk)]
     /\ work' = IF PendingOnDisk THEN [step |-> "clean", g |-> disk.reset.g, floor |-> disk.reset.floor]
                ELSE NoWork
@@ -521,6 +582,7 @@ NextOp == mem.applied + 1
 
 Next ==
     \/ \E o \in Ops : Journal(o)
+    \/ Cut(Len(log) - 1)
     \/ Filtered(NextOp)
     \/ Materialize(NextOp)
     \/ Checkpoint(mem.applied)
@@ -534,8 +596,9 @@ Next ==
     \/ StepFails
     \/ \E g \in Generations : RecordNotSynced(g)
     \/ RetryPurge(mem.gen)
-    \/ \E k \in Keys : Hold(k)
+    \/ \E k \in Keys : Hold(StoreOp(k, -1, Len(held)))
     \/ Release
+    \/ Refuse
     \/ ProcessCrash
     \/ PowerLoss
     \/ SyncFails
