@@ -28,9 +28,21 @@ const (
 	PurgePartition
 	// PurgeTopic commits an intent for each partition of a topic.
 	PurgeTopic
+	// ReportStanding tells how the member of a machine stands, and SealPartition
+	// ends an incarnation whose majority lost its memory. Machines send them; they
+	// need no session, since a repeat changes nothing.
+	ReportStanding
+	SealPartition
+	// ForceIncarnation begins the next incarnation of a partition from what is
+	// known, without waiting for the members that have not answered. What they hold
+	// is lost.
+	ForceIncarnation
 )
 
-var kindNames = [...]string{"", "register", "create-partition", "delete-partition", "recreate-partition", "purge-partition", "purge-topic"}
+// repeatable: the command needs no session.
+func (k Kind) repeatable() bool { return k == ReportStanding || k == SealPartition }
+
+var kindNames = [...]string{"", "register", "create-partition", "delete-partition", "recreate-partition", "purge-partition", "purge-topic", "report-standing", "seal-partition", "force-incarnation"}
 
 func (k Kind) String() string {
 	if int(k) < len(kindNames) && k > 0 {
@@ -66,6 +78,8 @@ type Request struct {
 	// Believed are the incarnations that the caller of PurgeTopic believes in;
 	// those of partitions that it does not name may be any.
 	Believed []Belief `cbor:"8,keyasint,omitempty"`
+	// Standing is that of ReportStanding.
+	Standing *Standing `cbor:"9,keyasint,omitempty"`
 }
 
 // Belief is the incarnation of a partition as a caller knows it.
@@ -79,7 +93,9 @@ func (r *Request) valid() bool {
 	switch r.Kind {
 	case Register:
 		return true
-	case CreatePartition, DeletePartition, RecreatePartition, PurgePartition, PurgeTopic:
+	case ReportStanding, SealPartition:
+		return r.Incarnation != 0 && (r.Standing != nil) == (r.Kind == ReportStanding)
+	case CreatePartition, DeletePartition, RecreatePartition, PurgePartition, PurgeTopic, ForceIncarnation:
 		return r.Session != 0 && r.Sequence != 0 && r.Partition != OwnPartition
 	}
 	return false

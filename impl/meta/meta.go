@@ -78,6 +78,7 @@ type Config struct {
 type Message struct {
 	From, To int
 	Raft     *raftpb.Message
+	Report   *Request // instead of Raft: how a member of the sender's machine stands
 }
 
 // Call is a command that a client sends. Token is the driver's name for it.
@@ -94,12 +95,13 @@ type Answer struct {
 	Leader int
 }
 
-// Input is exactly one of a tick, a message, a call, or permission to do one
-// piece of disk work.
+// Input is exactly one of a tick, a message, a call, how a member of this machine
+// stands, or permission to do one piece of disk work.
 type Input struct {
 	Tick    bool
 	Message *Message
 	Call    *Call
+	Local   *Local
 	Work    bool
 }
 
@@ -131,13 +133,17 @@ type Machine struct {
 	waiting map[uint64]uint64 // proposal number -> token, of this boot and term
 	term    uint64
 	leading bool
+
+	local       []Local
+	reportLater int
+	dying       []dying
 }
 
 // Open boots a replica from its disk. What is committed for certain is applied
 // before it returns, as far as the disk knows that it is committed.
 func Open(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, applied: journal.Bootstrap, waiting: map[uint64]uint64{}, origin: cfg.Rand.Uint64()}
-	m.state = newState(cfg.Initial, cfg.Sessions, cfg.GapEvery)
+	m.state = newState(cfg.Initial, cfg.Members, cfg.Sessions, cfg.GapEvery)
 	id := record.Identity{Cluster: cfg.Cluster, Partition: OwnPartition, Replica: uint32(cfg.ID), Incarnation: 1}
 	var err error
 	if m.jr, _, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
@@ -182,6 +188,12 @@ func (m *Machine) Step(in Input) (out Output, err error) {
 	switch {
 	case in.Tick:
 		m.node.Tick()
+		m.tell()
+		m.watch()
+	case in.Message != nil && in.Message.Report != nil:
+		m.heard(in.Message.Report)
+	case in.Local != nil:
+		m.stands(*in.Local)
 	case in.Message != nil:
 		_ = m.node.Step(in.Message.Raft) // what raft refuses has no effect
 	case in.Call != nil:

@@ -14,6 +14,7 @@ type State struct {
 	topics   []TopicState // by number
 	sessions []session    // by number
 	created  Serial       // how many serial numbers were given out
+	machines []int        // that have a member of each partition
 	limit    int          // of sessions
 	gapEvery int
 }
@@ -31,8 +32,16 @@ type Partition struct {
 	Incarnation op.Incarnation
 	Serial      Serial
 	Deleted     bool
-	// Intents are the purges of this incarnation, by generation. The list only
-	// grows, and its elements never change.
+	// First is the incarnation that was created; those after it go on from the one
+	// before, and Source says from what.
+	First  op.Incarnation
+	Source Source
+	// Sealed: the incarnation is to end. Standings are what machines reported of
+	// their members: if sealed, since then. The list is never modified in place.
+	Sealed    bool
+	Standings []Standing
+	// Intents are the purges since the partition was created, by generation. The
+	// list only grows, and its elements never change.
 	Intents []Intent
 }
 
@@ -61,8 +70,8 @@ type session struct {
 	used  op.Number
 }
 
-func newState(initial []Placement, limit, gapEvery int) State {
-	s := State{limit: limit, gapEvery: gapEvery}
+func newState(initial []Placement, machines []int, limit, gapEvery int) State {
+	s := State{limit: limit, gapEvery: gapEvery, machines: machines}
 	for _, p := range initial {
 		s.create(p)
 	}
@@ -111,6 +120,9 @@ func (s *State) execute(n op.Number, r *Request) (reply Reply, changed bool) {
 	if r.Kind == Register {
 		s.register(n)
 		return Reply{Session: op.Session(n)}, false
+	}
+	if r.Kind.repeatable() {
+		return Reply{Results: []Result{s.standing(r)}}, true
 	}
 	i, ok := s.session(r.Session)
 	if !ok {
@@ -172,8 +184,13 @@ func (s *State) perform(n op.Number, r *Request) []Result {
 	if p == nil {
 		return []Result{refusal}
 	}
-	if r.Kind == RecreatePartition {
+	switch r.Kind {
+	case RecreatePartition:
 		s.renew(p)
+		return []Result{p.result()}
+	case ForceIncarnation:
+		s.seal(p)
+		s.begin(p, true)
 		return []Result{p.result()}
 	}
 	p.Deleted, p.Intents = true, nil
@@ -226,6 +243,7 @@ func (s *State) renew(p *Partition) {
 	p.Incarnation++
 	p.Serial = s.created
 	p.Deleted, p.Intents = false, nil
+	p.First, p.Source, p.Sealed, p.Standings = p.Incarnation, Source{}, false, nil
 	s.created++
 }
 

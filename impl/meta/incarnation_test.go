@@ -1,0 +1,113 @@
+package meta
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/model/op"
+)
+
+func shows(term uint64, last op.Number) Evidence {
+	return Evidence{Intact: true, Term: term, Last: last}
+}
+
+// stand tells the plane how the member of a machine stands in partition 0.
+func (p *plane) stand(machine int, i op.Incarnation, s Standing) {
+	p.step(machine, Input{Local: &Local{Partition: 0, Incarnation: i, Standing: s}})
+}
+
+func (p *plane) partition() *Partition { return p.agree().Partition(0) }
+
+// A minority that lost its memory is the partition's own affair.
+func TestMinoritySuspect(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	p.stand(2, 1, Standing{Suspect: true, Evidence: shows(3, 9)})
+	p.rounds(300)
+	require.False(t, p.partition().Sealed)
+	require.True(t, p.partition().suspect(2))
+	p.stand(2, 1, Standing{})
+	p.stand(3, 1, Standing{Suspect: true})
+	p.rounds(300)
+	require.False(t, p.partition().Sealed, "they were suspect one after the other")
+	require.EqualValues(t, 1, p.partition().Incarnation)
+}
+
+// A majority ends the incarnation. The next one begins when all have said what
+// they hold, and from what is most.
+func TestNewIncarnation(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	c := p.caller()
+	one(t, c.do(Request{Kind: PurgePartition, Partition: 0}))
+	p.stand(1, 1, Standing{Suspect: true, Evidence: shows(3, 9)})
+	p.stand(2, 1, Standing{Suspect: true, Evidence: shows(2, 30)})
+	p.rounds(sealTicks / 2)
+	require.False(t, p.partition().Sealed, "one of them may have joined again, and not be heard yet")
+	p.rounds(2 * sealTicks)
+	require.True(t, p.partition().Sealed)
+	p.stand(1, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(3, 9)})
+	p.stand(2, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(2, 30)})
+	p.stand(3, 1, Standing{Evidence: shows(9, 9)})
+	p.rounds(300)
+	require.EqualValues(t, 1, p.partition().Incarnation, "one has not answered since")
+	p.stand(3, 1, Standing{Sealed: true, Evidence: shows(3, 8)})
+	p.rounds(100)
+	got := p.partition()
+	require.EqualValues(t, 2, got.Incarnation)
+	require.EqualValues(t, 1, got.First)
+	require.Equal(t, Source{Machine: 1, Term: 3, Last: 9}, got.Source)
+	require.Zero(t, got.Serial)
+	require.Len(t, got.Intents, 1, "intents outlive it")
+	require.False(t, got.Sealed)
+	// What comes late is about an incarnation that has ended.
+	p.stand(3, 1, Standing{Sealed: true, Evidence: shows(9, 99)})
+	p.rounds(200)
+	require.EqualValues(t, 2, p.partition().Incarnation)
+	require.Equal(t, op.StaleIncarnation, one(t, c.do(Request{Kind: PurgePartition, Partition: 0, Incarnation: 1})).Code)
+	for id := 1; id <= 3; id++ { // and it is remembered
+		p.crash(id, true)
+		p.boot(id)
+	}
+	p.rounds(100)
+	require.Equal(t, *got, *p.partition())
+	one(t, c.do(Request{Kind: RecreatePartition, Partition: 0}))
+	again := p.partition()
+	require.EqualValues(t, 3, again.First)
+	require.Equal(t, Source{}, again.Source)
+	require.Empty(t, again.Intents)
+}
+
+// Disks that show nothing are no majority: only an operator may go on without them.
+func TestForceIncarnation(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	for id := 1; id <= 3; id++ {
+		p.stand(id, 1, Standing{Suspect: true})
+	}
+	p.rounds(3 * sealTicks)
+	p.stand(1, 1, Standing{Suspect: true, Sealed: true})
+	p.stand(2, 1, Standing{Suspect: true, Sealed: true})
+	p.stand(3, 1, Standing{Sealed: true, Evidence: shows(4, 6)})
+	p.rounds(300)
+	require.EqualValues(t, 1, p.partition().Incarnation)
+	c := p.caller()
+	require.EqualValues(t, 2, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Incarnation)
+	require.Equal(t, Source{Machine: 3, Term: 4, Last: 6, Forced: true}, p.partition().Source)
+	require.Equal(t, op.StaleIncarnation, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Code)
+	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
+	require.Equal(t, Source{Forced: true}, p.partition().Source, "nobody was asked")
+}
+
+// One that is alone takes the same path.
+func TestSingleIncarnation(t *testing.T) {
+	p := newPlane(t, 1, 1)
+	p.rounds(100)
+	p.stand(1, 1, Standing{Suspect: true, Evidence: shows(3, 9)})
+	p.rounds(3 * sealTicks)
+	require.True(t, p.partition().Sealed)
+	p.stand(1, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(3, 9)})
+	p.rounds(50)
+	require.Equal(t, Source{Machine: 1, Term: 3, Last: 9}, p.partition().Source)
+}
