@@ -27,6 +27,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"purgelab/impl/bookmark"
@@ -41,6 +42,10 @@ import (
 
 // Bootstrap is the op that begins the log; nothing is materialized by it.
 const Bootstrap op.Number = 1
+
+// ErrNotSynced: a step of a purge synced a folder from which files were unlinked,
+// and the sync failed.
+var ErrNotSynced = errors.New("unlinked, not known to be durable")
 
 // Engine is one partition on one disk. It is not safe for concurrent use.
 type Engine interface {

@@ -124,15 +124,19 @@ func Span(file string, value []byte) corrupt.Span {
 	return corrupt.Span{File: file, To: int64(headerSize + len(value)), Of: corrupt.Record}
 }
 
+// ErrNotSynced: the new record is in place, and the sync of its directory failed.
+var ErrNotSynced = errors.New("in place, not known to be durable")
+
 // Write replaces the record at path by value, durably. Its calls carry label
 // with one of the endings .discard, .create, .write, .sync, .rename, .dirsync.
-// After an error the old value or the new one is there.
+// After an error the old value or the new one is there; the new one if the error
+// is ErrNotSynced.
 func Write(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte) error {
 	if err := Replace(fs, label, file, id, value); err != nil {
 		return err
 	}
 	if err := fs.SyncDir(label+".dirsync", path.Dir(file)); err != nil {
-		return fmt.Errorf("record: write %s: %w", file, err)
+		return fmt.Errorf("record: write %s: %w: %w", file, ErrNotSynced, err)
 	}
 	return nil
 }

@@ -157,6 +157,9 @@ func (r *Replica) materialize(n op.Number, eff engine.Effect, action observe.Act
 	if r.cfg.Sink != nil {
 		if action == "" {
 			action = "Materialize"
+			if r.filtered(n) {
+				action = "Filtered"
+			}
 		}
 		ev := observe.Event{Action: action, Op: n, Kind: "other"}
 		switch eff.Kind {
@@ -206,20 +209,7 @@ func (r *Replica) waiter(c *command) (uint64, bool) {
 
 // commitEvent tells what an op asks for, before any replica decided its effect.
 func commitEvent(e *raftlog.Entry, c *command) observe.Event {
-	ev := observe.Event{Action: "Commit", Op: e.Op, Term: e.Term, Kind: "other"}
-	switch c.Request.Kind {
-	case op.Append:
-		ev.Kind, ev.Count = "append", len(c.Request.Payloads)
-	case op.StoreBookmark:
-		ev.Kind, ev.Key, ev.Offset = "store", c.Request.Key.String(), c.Request.At.Offset
-	case op.DeleteBookmark:
-		ev.Kind, ev.Key = "delete", c.Request.Key.String()
-	case op.DeleteRecords:
-		ev.Kind, ev.Offset = "advance", c.Request.At.Offset
-	case op.Purge:
-		if ev.Kind, ev.Generation = "purge", c.Request.Intent; c.Request.Intent == 0 {
-			ev.Kind, ev.Offset = "advance", -1 // a deletion of all records
-		}
-	}
+	ev := asked(&c.Request)
+	ev.Action, ev.Op, ev.Term = "Commit", e.Op, e.Term
 	return ev
 }

@@ -39,7 +39,9 @@ func (r *Replica) hold(q Request) {
 // let reports that a change of a bookmark is held, or is not any more.
 func (r *Replica) let(did observe.Action, q Request) {
 	if r.cfg.Design == ResetRecord {
-		r.emit(observe.Event{Action: did, Kind: q.Op.Kind.String(), Key: q.Op.Key.String()})
+		e := asked(q.Op)
+		e.Action = did
+		r.emit(e)
 	}
 }
 
@@ -62,7 +64,7 @@ func (r *Replica) release() {
 // refuseHeld answers what was held when a leadership ends: it was not proposed.
 func (r *Replica) refuseHeld() {
 	for _, q := range r.held {
-		r.let("Release", q)
+		r.let("Refuse", q)
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
 	}
 	r.held = nil

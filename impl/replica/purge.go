@@ -62,6 +62,7 @@ func (r *Replica) purgeStep() error {
 		}
 		if r.cfg.Design == ResetRecord {
 			p.op = r.jr.Last()
+			r.retried()
 		}
 		p.task = r.eng.Purge(p.op, p.cmd.Request.Intent, r.encodeExtra())
 	}
@@ -69,6 +70,7 @@ func (r *Replica) purgeStep() error {
 	switch {
 	case err != nil && r.cfg.Design == ResetRecord:
 		p.task = nil // the purge is begun again
+		r.failed(err)
 		return err
 	case err != nil:
 		return err

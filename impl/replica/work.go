@@ -64,6 +64,7 @@ func (r *Replica) consensusStage() error {
 			if err := r.jr.Append(b.State, b.Entries); err != nil {
 				return err
 			}
+			r.journaled(b.Entries)
 		}
 		r.send(b.Early)
 		if r.stage = written; b.MustSync {

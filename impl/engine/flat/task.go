@@ -167,7 +167,7 @@ func (t *wipe) unlinkSegments() (bool, observe.Action, error) {
 
 func (t *wipe) syncSegments() (bool, observe.Action, error) {
 	if err := t.o.FS.SyncDir("purge.segment.dirsync", t.e.o.segments()); err != nil {
-		return false, "", err
+		return false, "", fmt.Errorf("%w: %w", engine.ErrNotSynced, err)
 	}
 	return true, "SyncSegments", nil
 }
@@ -205,7 +205,7 @@ func (t *wipe) unlinkBookmarks() (bool, observe.Action, error) {
 func (t *wipe) syncBookmarks() (bool, observe.Action, error) {
 	if !t.e.o.Defects.Has(defect.BookmarkNoDirSync) {
 		if err := t.o.FS.SyncDir("purge.bookmark.dirsync", t.e.o.bookmarks(t.kind)); err != nil {
-			return false, "", err
+			return false, "", fmt.Errorf("%w: %w", engine.ErrNotSynced, err)
 		}
 	}
 	if t.kind == op.Consumer {
