@@ -40,6 +40,7 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
 	"purgelab/impl/journal"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/record"
@@ -71,6 +72,7 @@ type Config struct {
 	JournalBytes                  int
 	Rand                          *rand.Rand
 	Logger                        hclog.Logger
+	Defects                       defect.Set
 }
 
 // Message is what one replica sends to another. The raft message must not be
@@ -144,6 +146,7 @@ type Machine struct {
 func Open(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, applied: journal.Bootstrap, waiting: map[uint64]uint64{}, origin: cfg.Rand.Uint64()}
 	m.state = newState(cfg.Initial, cfg.Members, cfg.Sessions, cfg.GapEvery)
+	m.state.defects = cfg.Defects
 	id := record.Identity{Cluster: cfg.Cluster, Partition: OwnPartition, Replica: uint32(cfg.ID), Incarnation: 1}
 	var err error
 	if m.jr, _, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"purgelab/impl/defect"
 	"purgelab/model/op"
 )
 
@@ -17,6 +18,7 @@ type State struct {
 	machines []int        // that have a member of each partition
 	limit    int          // of sessions
 	gapEvery int
+	defects  defect.Set
 }
 
 // TopicState is a topic with all partitions that it ever had, by number.
@@ -131,7 +133,7 @@ func (s *State) execute(n op.Number, r *Request) (reply Reply, changed bool) {
 	switch x := &s.sessions[i]; {
 	case r.Sequence < x.last:
 		return Reply{Code: op.StaleSequence}, false
-	case r.Sequence == x.last:
+	case r.Sequence == x.last && !(s.defects.Has(defect.IntentRepeated) && r.Kind == PurgePartition):
 		return x.reply, false
 	}
 	reply = Reply{Results: s.perform(n, r)}
@@ -172,6 +174,9 @@ func (s *State) perform(n op.Number, r *Request) []Result {
 				out = append(out, s.purge(n, &one))
 			}
 		}
+		if s.defects.Has(defect.TopicFailsTogether) {
+			return failTogether(out)
+		}
 		return out
 	}
 	switch r.Kind {
@@ -195,6 +200,19 @@ func (s *State) perform(n op.Number, r *Request) []Result {
 	}
 	p.Deleted, p.Intents = true, nil
 	return []Result{p.result()}
+}
+
+// failTogether is a defect: the first refusal is that of all.
+func failTogether(list []Result) []Result {
+	i := slices.IndexFunc(list, func(r Result) bool { return r.Code != op.OK })
+	if i < 0 {
+		return list
+	}
+	out := slices.Clone(list)
+	for k := range out {
+		out[k] = Result{Partition: out[k].Partition, Code: list[i].Code}
+	}
+	return out
 }
 
 // existing finds the partition of a request, or says what is wrong with it.

@@ -31,3 +31,10 @@ func (r *Replica) movesBelowStart(req *op.Request, refusal *op.Reply) bool {
 	return r.cfg.Defects.Has(defect.ReadMoved) && req.Strategy == op.AtOffset &&
 		refusal.Code == op.OffsetOutOfRange && req.At.Offset < refusal.Start
 }
+
+// forgetIntents: a defect makes a new leader wait for what is intended from now on.
+func (r *Replica) forgetIntents() {
+	if r.cfg.Defects.Has(defect.IntentForgotten) {
+		r.intents = nil
+	}
+}

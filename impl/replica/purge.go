@@ -135,7 +135,8 @@ func (r *Replica) reconcile() {
 		r.beginReset()
 		return
 	}
-	if !r.leading || r.proposed != 0 || r.purge != nil || len(r.intents) == 0 {
+	waits := r.proposed != 0 && !r.cfg.Defects.Has(defect.TwoOutstanding)
+	if !r.leading || waits || r.purge != nil || len(r.intents) == 0 {
 		return
 	}
 	in := r.intents[0]

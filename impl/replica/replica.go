@@ -286,6 +286,7 @@ func (r *Replica) followRole() {
 // materialized state any more.
 func (r *Replica) checkServing() {
 	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && r.intended() > r.eng.Facts().Settled {
+		r.forgetIntents()
 		return
 	}
 	if r.applied >= r.eng.Facts().Front {

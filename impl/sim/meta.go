@@ -49,7 +49,7 @@ func (c *Cluster) bootMeta(m *machine) bool {
 	cfg := meta.Config{
 		ID: m.id, Members: c.everybody(), Cluster: 1, FS: m.fs(), Dir: metaDir,
 		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
-		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)),
+		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)), Defects: c.o.Defects,
 	}
 	for p := 0; p < c.o.Partitions; p++ {
 		cfg.Initial = append(cfg.Initial, meta.Placement{Topic: topic, Partition: op.Partition(p)})
@@ -95,6 +95,9 @@ func (c *Cluster) stepMeta(id int, in meta.Input) {
 		a := &out.Answers[i]
 		if a.Reply.Code == op.OK && len(a.Reply.Results) > 1 {
 			c.topics = append(c.topics, a.Reply.Results)
+		}
+		if c.o.Watch != nil {
+			c.o.Watch.Planned(c.now/Millisecond, a.Token, &a.Reply, s.member.State())
 		}
 		if d, _ := c.net.route(id, 0, false, &c.Effects); d != lostInTransit {
 			c.schedule(d, event{kind: evGrant, who: uint16(a.Token % uint64(c.o.Clients)), slot: c.grants.put(grantParcel{a.Token, a.Reply, a.Leader})})

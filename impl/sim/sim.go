@@ -125,6 +125,9 @@ type Watch interface {
 	// Answered is called when a replica answers a request; asked is the op
 	// number that was committed when the client first sent it.
 	Answered(at int64, id int, r *op.Request, reply *op.Reply, applied, asked op.Number)
+	// Planned is called when the metadata plane answers a command, by the token of
+	// its caller, which repeats of it share. s is the state then.
+	Planned(at int64, token uint64, reply *meta.Reply, s *meta.State)
 }
 
 // Cluster is one simulated world.

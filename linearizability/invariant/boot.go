@@ -68,7 +68,7 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 		c.report(p, id, "NoErrorNoAdvance", "a purge at op %d had begun, but only op %d was applied", m.Boundary, r.applied)
 	}
 	for _, b := range m.Bookmarks() {
-		if b.Op > p.committed {
+		if b.Op > p.committed && b.Position.Incarnation == f.Incarnation {
 			c.report(p, id, "CommittedOnlyDurable", "bookmark %s of op %d is on the disk, committed is op %d", b.Key, b.Op, p.committed)
 		}
 	}
@@ -93,7 +93,9 @@ func (c *Checker) agree(p *part, id int, m Subject, v *replica.View) {
 	for _, b := range bookmarks {
 		at := b.Position
 		switch {
-		case at.Incarnation != f.Incarnation || at.Generation != f.Generation:
+		case at.Incarnation != f.Incarnation:
+			c.report(p, id, "IncarnationIsolation", "bookmark %s of %s in incarnation %d", at, b.Key, f.Incarnation)
+		case at.Generation != f.Generation:
 			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s in generation %d", at, b.Key, f.Generation)
 		case c.resets != nil && f.Generation > 0 && b.Op <= f.Boundary:
 			c.report(p, id, "NoResurrectedBookmark", "bookmark %s of %s is of op %d, the floor of generation %d is op %d", at, b.Key, b.Op, f.Generation, f.Boundary)

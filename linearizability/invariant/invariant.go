@@ -11,6 +11,7 @@
 //	           and each state the one before it plus the effect
 //	boot.go    what a disk held after a crash, against what was promised before
 //	client.go  what clients are told, against each other
+//	plane.go   what the metadata plane answers
 //	reset.go   replicas that purge on their own
 //
 // For each partition it keeps its own small account of the log: what every op
@@ -24,6 +25,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purgelab/impl/meta"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
 )
@@ -52,9 +54,10 @@ const keepAtMost = 4
 type Checker struct {
 	parts []*part
 	// resets is nil unless the design is reset-record.
-	resets []*resetPart
-	list   []Violation
-	now    int64
+	resets  []*resetPart
+	planned map[uint64][]meta.Result // by token: the first answer of the metadata plane
+	list    []Violation
+	now     int64
 }
 
 // part is the account of one partition.
@@ -63,7 +66,8 @@ type part struct {
 	ops       []fact // by op number
 	committed op.Number
 	leaders   map[uint64]int // term -> replica that led in it
-	purges    []purge        // applied, ascending
+	proposed  map[proposal]op.Number
+	purges    []purge // applied, ascending
 	keys      map[op.Key][]mark
 	replicas  []replicaState // by id
 	clients   answers
@@ -98,6 +102,12 @@ type purge struct {
 	op  op.Number
 }
 
+// proposal is the purge of a generation by the leader of a term.
+type proposal struct {
+	gen  op.Generation
+	term uint64
+}
+
 // mark is one change of a bookmark.
 type mark struct {
 	op      op.Number
@@ -119,10 +129,10 @@ type replicaState struct {
 
 // New prepares a checker for a cluster.
 func New(replicas, partitions, clients int) *Checker {
-	c := &Checker{}
+	c := &Checker{planned: map[uint64][]meta.Result{}}
 	for p := 0; p < partitions; p++ {
 		c.parts = append(c.parts, &part{
-			id: op.Partition(p), ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, keys: map[op.Key][]mark{},
+			id: op.Partition(p), ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, proposed: map[proposal]op.Number{}, keys: map[op.Key][]mark{},
 			replicas: make([]replicaState, replicas+1), clients: newAnswers(clients),
 		})
 	}
@@ -172,7 +182,7 @@ func For(d replica.Design) []string {
 		return append(slices.Clone(Names), "HeldCommits")
 	}
 	return slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
-		return slices.Contains([]string{"BoundaryAgreement", "BoundaryScope", "GenerationMonotone", "CompletionLast", "NoErrorNoAdvance"}, name)
+		return slices.Contains([]string{"BoundaryAgreement", "BoundaryScope", "GenerationMonotone", "CompletionLast", "NoErrorNoAdvance", "OnePurgeOutstanding", "SiblingsIndependent"}, name)
 	})
 }
 
@@ -183,5 +193,5 @@ var Names = []string{
 	"NoFreshLoss", "NoHiddenFresh", "NoResurrectedMessage", "NoResurrectedBookmark", "RetryIdempotent",
 	"GenerationMonotone", "CompletionLast", "NoErrorNoAdvance", "CommittedOnlyDurable", "BookmarkBound",
 	"OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty",
-	"PurgeEventuallyApplied", "NoStuckReplica",
+	"PurgeEventuallyApplied", "OnePurgeOutstanding", "SiblingsIndependent", "IncarnationIsolation", "NoStuckReplica",
 }

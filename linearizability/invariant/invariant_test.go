@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/meta"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
@@ -45,7 +46,7 @@ func story() events {
 	say(observe.Event{Action: "PurgeComplete", Op: 4, Generation: 1})
 	say(observe.Event{Action: "Commit", Op: 5, Term: 1, Kind: "append", Count: 1, Generation: 1})
 	say(observe.Event{Action: "Materialize", Op: 5, Kind: "append", Count: 1, Generation: 1, End: 1})
-	say(observe.Event{Action: "Commit", Op: 6, Term: 1, Kind: "purge", Generation: 1})
+	say(observe.Event{Action: "Commit", Op: 6, Term: 2, Kind: "purge", Generation: 1})
 	say(observe.Event{Action: "PurgeDuplicate", Op: 6, Generation: 1, End: 1})
 	return out
 }
@@ -123,6 +124,19 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 			c.Returned(9, 1, r, &op.Reply{Position: second, Found: true})
 		})
 	}
+	// plane has two partitions, one of which was deleted; what it answers to one
+	// command, or to the same command twice.
+	plane := func(first, second meta.Result) func() *Checker {
+		return with(func(c *Checker, m *subject) {
+			s := planeOf(t)
+			if first.Partition != second.Partition {
+				c.Planned(9, 1, &meta.Reply{Results: []meta.Result{first, second}}, s)
+				return
+			}
+			c.Planned(8, 1, &meta.Reply{Results: []meta.Result{first}}, s)
+			c.Planned(9, 1, &meta.Reply{Results: []meta.Result{second}}, s)
+		})
+	}
 	for _, tc := range []struct {
 		property, name string
 		broken         func() *Checker
@@ -147,6 +161,14 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 			c.Observe(observe.Event{Action: "PurgeComplete", Replica: 1, Op: 7, Generation: 1})
 		})},
 		{"RetryIdempotent", "a duplicate that changes the end", edit(22, func(e *observe.Event) { e.End = 0 })},
+		{"RetryIdempotent", "a repeat with another answer", plane(meta.Result{Generation: 1}, meta.Result{Generation: 2})},
+		{"SiblingsIndependent", "a sibling refused", plane(meta.Result{Code: op.UnknownPartition}, meta.Result{Partition: 1})},
+		{"OnePurgeOutstanding", "proposed twice", with(func(c *Checker, m *subject) {
+			c.Observe(observe.Event{Action: "Commit", Replica: 1, Op: 7, Term: 2, Kind: "purge", Generation: 1})
+		})},
+		{"IncarnationIsolation", "a bookmark of a namesake", look(func(m *subject) {
+			m.bookmarks = []engine.BookmarkEntry{{Key: op.Key{ID: 1}, Position: op.Position{Incarnation: 2, Generation: 1}, Op: 5}}
+		})},
 		{"BoundaryAgreement", "completed at another op", edit(15, func(e *observe.Event) { e.Op = 5 })},
 		{"BoundaryAgreement", "a purge passed over", edit(14, func(e *observe.Event) { e.Action, e.Kind, e.Generation = "Materialize", "other", 0 })},
 		{"BoundaryAgreement", "another boundary on disk", look(func(m *subject) { m.v.Facts.Boundary = 5 })},

@@ -49,11 +49,25 @@ func (c *Checker) commit(p *part, e *observe.Event) {
 	if f.term == 0 {
 		f.term, f.asked = e.Term, asked
 		p.committed = max(p.committed, e.Op)
+		c.proposed(p, e)
 		return
 	}
 	if f.term != e.Term || f.asked != asked {
 		c.report(p, e.Replica, "CommittedPrefixSafe", "op %d is %+v of term %d here, %+v of term %d elsewhere", e.Op, asked, e.Term, f.asked, f.term)
 	}
+}
+
+// proposed: a leader that has proposed a purge waits until it knows what became of
+// it, and then it is settled; so it never proposes it twice.
+func (c *Checker) proposed(p *part, e *observe.Event) {
+	if e.Kind != "purge" {
+		return
+	}
+	x := proposal{e.Generation, e.Term}
+	if before, ok := p.proposed[x]; ok && before != e.Op {
+		c.report(p, e.Replica, "OnePurgeOutstanding", "op %d is the purge of generation %d by the leader of term %d, and so is op %d", e.Op, x.gen, x.term, before)
+	}
+	p.proposed[x] = e.Op
 }
 
 // inOrder: after a boot each op takes effect once, in order, none skipped.

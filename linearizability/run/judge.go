@@ -12,15 +12,15 @@ import (
 	"purgelab/model"
 )
 
-// judge fills in the verdicts. ended is why the simulation ended early, if it
-// did: then nothing is shown to hold, but what was seen to be violated is.
-func (r *Result) judge(ctx context.Context, stuck string, ended error) {
+// judge fills in the verdicts. If the simulation ended early nothing is shown to
+// hold, but what was seen to be violated is.
+func (r *Result) judge(ctx context.Context, m *simulation) {
 	add := func(v verdict.Verdict, property, reason string) {
 		r.Results = append(r.Results, verdict.Result{Verdict: v, Property: property, Reason: reason})
 	}
 	holds, why := verdict.Pass, ""
-	if ended != nil {
-		holds, why = verdict.Undecided, fmt.Sprintf("interrupted: %v", ended)
+	if m.ended != nil {
+		holds, why = verdict.Undecided, fmt.Sprintf("interrupted: %v", m.ended)
 	}
 	for _, name := range invariant.For(r.design()) {
 		v, reason := holds, why
@@ -30,8 +30,11 @@ func (r *Result) judge(ctx context.Context, stuck string, ended error) {
 				break
 			}
 		}
-		if name == "NoStuckReplica" && stuck != "" {
-			v, reason = verdict.Fail, stuck
+		switch {
+		case name == "NoStuckReplica" && m.stuck != "":
+			v, reason = verdict.Fail, m.stuck
+		case name == "PurgeEventuallyApplied" && m.unmet != "":
+			v, reason = verdict.Fail, m.unmet
 		}
 		add(v, name, reason)
 	}
@@ -74,6 +77,17 @@ func (r *Result) design() replica.Design {
 		panic(err)
 	}
 	return d
+}
+
+// Violated lists the properties that did not hold, in the order of Results.
+func (r *Result) Violated() []string {
+	var out []string
+	for _, x := range r.Results {
+		if x.Verdict == verdict.Fail {
+			out = append(out, x.Property)
+		}
+	}
+	return out
 }
 
 // Red is the property that was violated first, with the reason, or empty. What

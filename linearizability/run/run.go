@@ -76,7 +76,7 @@ func run(ctx context.Context, s Settings, open func(replica.Config) (sim.Member,
 		return nil, err
 	}
 	r := m.result(&s)
-	r.judge(ctx, m.stuck, m.ended)
+	r.judge(ctx, m)
 	return r, nil
 }
 
@@ -89,6 +89,7 @@ type simulation struct {
 	cluster *sim.Cluster
 	inject  *faults.Injection
 	stuck   string // what keeps the cluster from coming to rest
+	unmet   string // an intent that nobody carries out
 	ended   error  // why it ended early
 }
 
@@ -139,7 +140,9 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	m.inject = faults.Inject(m.cluster, m.plan, m.script.work.Fault)
-	m.stuck, m.ended = m.phases(ctx, s)
+	if m.stuck, m.ended = m.phases(ctx, s); m.stuck != "" {
+		m.unmet = m.cluster.Unsettled()
+	}
 	return m, nil
 }
 

@@ -50,7 +50,8 @@ type Tooth struct {
 	// Name is that of the switch in package defect, or in spec/manifest.json.
 	Name   string
 	Design string
-	// Property is the promise that it breaks, by its name in spec/Properties.tla.
+	// Property is the promise that it breaks, by its name in the specification or in
+	// package invariant.
 	Property string
 	// Must are the layers that have to catch it. In the others it is not looked
 	// for: either they cannot see it, or nothing there switches it on.
@@ -72,14 +73,20 @@ func (t *Tooth) names(property string) bool {
 
 // settings of a run that looks for the defect. A reset record keeps its promises
 // only where the replica is alone: among several each chooses its own floor.
-// Incarnations meet only where partitions are created again.
+// Incarnations meet only where partitions are created again, siblings in a topic
+// of several, and an intent is forgotten only if no client waits for it.
 func (t *Tooth) settings(seed uint64) run.Settings {
 	s := run.Settings{Seed: seed, Design: t.Design, Faults: string(t.Faults), Defect: t.Name, NoTrace: true}
 	if t.Design == "reset-record" {
 		s.Replicas = 1
 	}
-	if t.Property == "IncarnationIsolation" {
+	switch t.Property {
+	case "IncarnationIsolation":
 		s.Recreate = 4
+	case "SiblingsIndependent":
+		s.Recreate, s.Partitions, s.PurgeAck = 4, 3, "accepted"
+	case "PurgeEventuallyApplied":
+		s.PurgeAck = "accepted"
 	}
 	return s
 }

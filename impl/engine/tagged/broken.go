@@ -1,11 +1,18 @@
 package tagged
 
 import (
+	"fmt"
+	"strings"
+
+	"purgelab/impl/bookmark"
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
+	"purgelab/impl/purge"
+	"purgelab/model/op"
 )
 
-// This file holds what defects do to a deletion of records.
+// This file holds what defects do to a deletion of records and to a partition that
+// is created again.
 
 // earliestStored makes the start that of the first batch that is stored.
 func earliestStored(e *Engine) engine.Facts {
@@ -39,5 +46,34 @@ func moveBookmarks(e *Engine) {
 	for _, b := range e.marks.All() {
 		b.Position.Offset = e.facts.End - 1
 		e.marks.Overwrite(b.Key, b.Position)
+	}
+}
+
+// loadNamesakes puts the bookmarks of older incarnations, whose folders are named
+// <dir>-i<number>, <dir> the first one's, into a partition that holds nothing yet.
+func loadNamesakes(o engine.Options, applied op.Number, into *bookmark.Log) {
+	first, _, _ := strings.Cut(o.Dir, "-i")
+	for i := o.Identity.Incarnation - 1; i > 0 && applied == engine.Bootstrap; i-- {
+		old := o
+		if old.Identity.Incarnation, old.Dir = i, first; i > 1 {
+			old.Dir = fmt.Sprintf("%s-i%d", first, i)
+		}
+		m, err := purge.Read(old.FS, old.Dir, old.Identity)
+		if err != nil {
+			continue
+		}
+		g := m.Before
+		if m.State == purge.Complete {
+			g = m.Generation
+		}
+		cp, _, err := readCheckpoint(old.FS, old.Dir, old.Identity, g)
+		if err != nil {
+			continue
+		}
+		cp.Generation, cp.Bookmarks.Number = g, max(1, cp.Bookmarks.Number)
+		if marks, _, err := bookmark.Open(bookmarkOptions(old, &cp)); err == nil {
+			into.Adopt(marks, 0)
+			marks.Close()
+		}
 	}
 }

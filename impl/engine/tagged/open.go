@@ -56,6 +56,9 @@ func Open(o engine.Options) (*Engine, engine.Report, error) {
 			return nil, r, fmt.Errorf("engine: open: %w", err)
 		}
 	}
+	if o.Defects.Has(defect.NamesakeBookmarks) {
+		loadNamesakes(o, cp.Applied, marks)
+	}
 	e := &Engine{o: o, segs: segs, marks: marks, unclaimed: true}
 	e.facts.Incarnation = o.Identity.Incarnation
 	e.use(&cp)

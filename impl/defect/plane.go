@@ -1,0 +1,27 @@
+package defect
+
+// Defects of the metadata plane and of those who carry its intents out.
+const (
+	// IntentForgotten: a replica that begins to lead forgets the intents that it
+	// has learned before.
+	IntentForgotten Set = 1 << (iota + 30)
+	// TwoOutstanding: a leader proposes the next purge although it has not seen
+	// what became of the one before.
+	TwoOutstanding
+	// TopicFailsTogether: a purge of a topic of which one partition is gone is
+	// refused for all of them.
+	TopicFailsTogether
+	// IntentRepeated: a repeated command for a purge gets another generation.
+	IntentRepeated
+	// NamesakeBookmarks: the files of a deleted partition stay, and the one that is
+	// created again under its name loads the bookmarks in them.
+	NamesakeBookmarks
+)
+
+func init() {
+	names["intent-forgotten"] = IntentForgotten
+	names["two-outstanding"] = TwoOutstanding
+	names["topic-fails-together"] = TopicFailsTogether
+	names["intent-repeated"] = IntentRepeated
+	names["namesake-bookmarks"] = NamesakeBookmarks
+}
