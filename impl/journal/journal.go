@@ -215,8 +215,22 @@ func (j *Journal) Sync() error {
 	return j.sync("journal.sync")
 }
 
-func (j *Journal) sync(label vfs.Label) error {
-	if err := j.file.Sync(label); err != nil {
+// BeginSync gives a call that does what Sync does, for a caller that makes it
+// beside reads of the journal. EndSync takes its result in; nothing is appended
+// between the two.
+func (j *Journal) BeginSync() func() error {
+	f := j.file
+	return func() error { return f.Sync("journal.sync") }
+}
+
+// EndSync takes the result of the call that BeginSync gave, and returns what Sync
+// would have.
+func (j *Journal) EndSync(err error) error { return j.noteSync(err) }
+
+func (j *Journal) sync(label vfs.Label) error { return j.noteSync(j.file.Sync(label)) }
+
+func (j *Journal) noteSync(err error) error {
+	if err != nil {
 		j.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 		return fmt.Errorf("journal: sync: %w", err)
 	}

@@ -27,6 +27,7 @@ type received struct {
 	calls    []*call
 	messages []parcel
 	looks    []func(*replica.Replica)
+	synced   *replica.SyncResult // nil: no sync has ended
 }
 
 func (b *inbox) request(c *call) {
@@ -52,6 +53,13 @@ func (b *inbox) look(f func(*replica.Replica)) {
 	b.signal()
 }
 
+func (b *inbox) synced(r *replica.SyncResult) {
+	b.mu.Lock()
+	b.got.synced = r
+	b.mu.Unlock()
+	b.signal()
+}
+
 func (b *inbox) signal() {
 	select {
 	case b.wake <- struct{}{}:
@@ -64,7 +72,7 @@ func (b *inbox) take(into *received) {
 	clear(into.calls)
 	clear(into.messages)
 	clear(into.looks)
-	empty := received{into.calls[:0], into.messages[:0], into.looks[:0]}
+	empty := received{calls: into.calls[:0], messages: into.messages[:0], looks: into.looks[:0]}
 	b.mu.Lock()
 	*into, b.got = b.got, empty
 	b.mu.Unlock()

@@ -12,6 +12,9 @@ import (
 func (n *Node) loop() {
 	defer close(n.done)
 	n.err = n.run()
+	if result := n.awaitSync(); result != nil && n.err == nil {
+		_, n.err = n.step(replica.Input{Sync: result})
+	}
 	if n.links != nil {
 		n.links.leave(n)
 	}
@@ -24,6 +27,10 @@ func (n *Node) loop() {
 }
 
 func (n *Node) run() error {
+	syncs := make(chan func() error, 1)
+	defer close(syncs)
+	n.syncs = syncs
+	go n.syncBeside(syncs)
 	ticks := time.NewTicker(n.tick)
 	defer ticks.Stop()
 	var got received
@@ -57,10 +64,39 @@ func (n *Node) run() error {
 	}
 }
 
+// syncBeside makes the syncs that the machine asks for, one at a time, while loop
+// goes on.
+func (n *Node) syncBeside(calls <-chan func() error) {
+	for call := range calls {
+		n.in.synced(&replica.SyncResult{Err: call()})
+	}
+}
+
+// awaitSync waits for the sync that is under way, so that no file is let go under
+// it; nil if there is none.
+func (n *Node) awaitSync() *replica.SyncResult {
+	for n.syncing {
+		var got received
+		<-n.in.wake
+		n.in.take(&got)
+		if got.synced != nil {
+			n.syncing = false
+			return got.synced
+		}
+	}
+	return nil
+}
+
 // takeIn gives the machine what has come; work tells whether it now has some.
 func (n *Node) takeIn(got *received, ticked bool) (work bool, err error) {
 	if ticked {
 		if work, err = n.step(replica.Input{Tick: true}); err != nil {
+			return false, err
+		}
+	}
+	if got.synced != nil {
+		n.syncing = false
+		if work, err = n.step(replica.Input{Sync: got.synced}); err != nil {
 			return false, err
 		}
 	}
@@ -99,6 +135,10 @@ func (n *Node) step(in replica.Input) (work bool, err error) {
 				return false, err
 			}
 		}
+	}
+	if out.Sync != nil {
+		n.syncing = true
+		n.syncs <- out.Sync
 	}
 	for i := range out.Answers {
 		a := out.Answers[i]

@@ -5,12 +5,14 @@
 // A Node is one replica of one partition. One goroutine owns its machine and
 // does nothing but this, over and over:
 //
-//	take in all that has come: ticks, messages, requests
-//	let the machine do one piece of disk work, which blocks while the disk does
-//	hand out what left the machine: messages, answers
+//	take in all that has come: ticks, messages, requests, the end of a sync
+//	let the machine do one piece of disk work
+//	hand out what left the machine: messages, answers, a sync
 //
-// So requests that come during a sync are proposed together after it and share
-// the next one, which is group commit. There are no sockets yet: nodes of one
+// A second goroutine makes the syncs of the journal, one at a time. While one runs
+// the first materializes and answers what the sync before made durable, and takes
+// in requests, which are written together when the sync ends and share the next
+// one: that is group commit. There are no sockets yet: nodes of one
 // process send each other encoded messages over Links.
 //
 // A Node answers a request once. What was not answered when the node stops, or
@@ -78,8 +80,11 @@ type Node struct {
 	done     chan struct{}
 	err      error // why loop ended; read after done
 
-	calls map[uint64]*call // of loop: not answered
-	token uint64
+	// Of loop: calls that were not answered, and the sync that is under way.
+	calls   map[uint64]*call
+	token   uint64
+	syncs   chan<- func() error
+	syncing bool
 }
 
 // call is a request that waits for its answer.
@@ -135,7 +140,7 @@ func boot(o Options) (*replica.Replica, error) {
 	if c.FS = real; o.Disk != nil {
 		c.FS = o.Disk(real)
 	}
-	c.Dir, c.Rand = dataFolder, randomness()
+	c.Dir, c.Rand, c.SyncBeside = dataFolder, randomness(), true
 	if err := makeFolder(filepath.Join(o.Root, dataFolder)); err != nil {
 		return nil, err
 	}

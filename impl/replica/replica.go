@@ -77,6 +77,9 @@ type Config struct {
 	Variants Variants
 	// Policy says what must be synced before it is acknowledged.
 	Policy Policy
+	// SyncBeside hands the syncs of the journal out, see Output.Sync, so that a disk
+	// can be slow while other steps are taken.
+	SyncBeside bool
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 
@@ -124,7 +127,8 @@ type Intent struct {
 }
 
 // Input is exactly one of a tick, a message, a request, the intents known to
-// the metadata plane, or permission to do one piece of disk work.
+// the metadata plane, permission to do one piece of disk work, or what came of a
+// sync.
 type Input struct {
 	Now     int64 // milliseconds, never falling
 	Tick    bool
@@ -132,7 +136,11 @@ type Input struct {
 	Request *Request
 	Intents []Intent
 	Work    bool
+	Sync    *SyncResult
 }
+
+// SyncResult is what came of the call that Output.Sync asked for.
+type SyncResult struct{ Err error }
 
 // Output is what a step leaves to be done. Its slices are valid until the next
 // step.
@@ -142,6 +150,11 @@ type Output struct {
 	// Work asks for another Step with Input.Work, after the time that a disk
 	// needs; Synced says that this step synced something.
 	Work, Synced bool
+	// Sync, if not nil, is a call to make: it syncs the journal. Other steps may be
+	// taken while it runs, and one with Input.Sync must follow it. Nothing that
+	// depends on the sync leaves before that step. One at a time is asked for, and
+	// only with Config.SyncBeside.
+	Sync func() error
 }
 
 // Replica is the machine. Its methods are not safe for concurrent use.
@@ -220,6 +233,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 	}()
 	r.now = in.Now
 	r.out.Messages, r.out.Answers, r.out.Work, r.out.Synced = r.out.Messages[:0], r.out.Answers[:0], false, false
+	r.out.Sync = nil
 	switch {
 	case in.Tick:
 		r.tick()
@@ -239,6 +253,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		r.learnIntents(in.Intents)
 	case in.Work:
 		err = r.work()
+	case in.Sync != nil:
+		err = r.synced(in.Sync.Err)
 	}
 	if err != nil {
 		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(err))
@@ -286,7 +302,6 @@ func (r *Replica) followRole() {
 // materialized state any more.
 func (r *Replica) checkServing() {
 	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && r.intended() > r.eng.Facts().Settled {
-		r.forgetIntents()
 		return
 	}
 	if r.applied >= r.eng.Facts().Front {

@@ -13,6 +13,7 @@ type stage uint8
 const (
 	idle stage = iota
 	written
+	syncing // by whoever drives this replica
 )
 
 // work does one piece: a stage of the consensus pipeline or a step of
@@ -20,7 +21,7 @@ const (
 // reads that can move.
 func (r *Replica) work() error {
 	r.askReads()
-	consensusWork, localWork := r.stage != idle || r.node.HasReady(), r.hasLocalWork()
+	consensusWork, localWork := r.hasConsensusWork(), r.hasLocalWork()
 	var err error
 	if consensusWork && !(localWork && r.localTurn) {
 		r.localTurn = true
@@ -36,8 +37,12 @@ func (r *Replica) work() error {
 }
 
 func (r *Replica) hasWork() bool {
-	return r.stage != idle || r.node.HasReady() || r.hasLocalWork() || r.readable() ||
+	return r.hasConsensusWork() || r.hasLocalWork() || r.readable() ||
 		len(r.reads.fresh) > 0 && (r.readyToLead() || r.cfg.Defects.Has(defect.StaleRead))
+}
+
+func (r *Replica) hasConsensusWork() bool {
+	return r.stage == written || r.stage == idle && r.node.HasReady()
 }
 
 func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() }
@@ -67,6 +72,11 @@ func (r *Replica) consensusStage() error {
 			r.journaled(b.Entries)
 		}
 		r.send(b.Early)
+		if b.MustSync && r.cfg.SyncBeside {
+			r.stage, r.out.Sync = syncing, r.jr.BeginSync()
+			r.commitEarlier()
+			return nil
+		}
 		if r.stage = written; b.MustSync {
 			return nil
 		}
@@ -76,6 +86,33 @@ func (r *Replica) consensusStage() error {
 		}
 		r.out.Synced = true
 	}
+	return r.endBatch()
+}
+
+// commitEarlier hands over what the batch says is committed of batches before it:
+// that is durable here already, and is materialized during the sync.
+func (r *Replica) commitEarlier() {
+	for _, e := range r.batch.Committed {
+		if len(r.batch.Entries) > 0 && e.Op >= r.batch.Entries[0].Op {
+			return
+		}
+		r.committed = e.Op
+	}
+}
+
+// synced goes on after a sync that was made beside other steps.
+func (r *Replica) synced(err error) error {
+	if r.stage != syncing {
+		panic("replica: a sync ended that nobody asked for")
+	}
+	if err := r.jr.EndSync(err); err != nil {
+		return err
+	}
+	return r.endBatch()
+}
+
+// endBatch sends what had to wait, and hands over what is committed.
+func (r *Replica) endBatch() error {
 	b := r.batch
 	r.stage, r.batch = idle, consensus.Batch{}
 	r.send(b.Late)
