@@ -286,6 +286,7 @@ func (r *Replica) followRole() {
 		return
 	}
 	if leading {
+		r.forgetIntents()
 		r.emit(observe.Event{Action: "BecomeLeader", Term: st.Term})
 	}
 	if r.leading {
