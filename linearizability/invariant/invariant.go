@@ -11,6 +11,7 @@
 //	           and each state the one before it plus the effect
 //	boot.go    what a disk held after a crash, against what was promised before
 //	client.go  what clients are told, against each other
+//	progress.go  bookmarks: in which era they were computed, and what they cover
 //	plane.go   what the metadata plane answers
 //	reset.go   replicas that purge on their own
 //
@@ -71,6 +72,7 @@ type part struct {
 	keys      map[op.Key][]mark
 	replicas  []replicaState // by id
 	clients   answers
+	stores    account
 }
 
 // fact is what is known of one op number.
@@ -133,8 +135,11 @@ func New(replicas, partitions, clients int) *Checker {
 	for p := 0; p < partitions; p++ {
 		c.parts = append(c.parts, &part{
 			id: op.Partition(p), ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, proposed: map[proposal]op.Number{}, keys: map[op.Key][]mark{},
-			replicas: make([]replicaState, replicas+1), clients: newAnswers(clients),
+			replicas: make([]replicaState, replicas+1), clients: newAnswers(clients), stores: make(account, replicas+1),
 		})
+		for i := range c.parts[p].stores {
+			c.parts[p].stores[i] = map[op.Key][]stored{}
+		}
 	}
 	return c
 }
@@ -192,6 +197,6 @@ var Names = []string{
 	"CommittedPrefixSafe", "AckDurable", "BoundaryAgreement", "BoundaryScope", "HistoryAgreement",
 	"NoFreshLoss", "NoHiddenFresh", "NoResurrectedMessage", "NoResurrectedBookmark", "RetryIdempotent",
 	"GenerationMonotone", "CompletionLast", "NoErrorNoAdvance", "CommittedOnlyDurable", "BookmarkBound",
-	"OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty",
+	"NextContract", "NoLateProgress", "OffsetUnique", "SessionOnce", "StartMonotone", "LatestMonotone", "NoPhantomEmpty",
 	"PurgeEventuallyApplied", "OnePurgeOutstanding", "SiblingsIndependent", "IncarnationIsolation", "NoStuckReplica",
 }

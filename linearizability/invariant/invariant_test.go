@@ -87,6 +87,30 @@ func TestNothingIsWrongWithAGoodRun(t *testing.T) {
 	require.Empty(t, c.Violations())
 }
 
+// storesInFresh lets op 7 store offset 0 of generation 1, for a client that had the
+// offset from somewhere, and tells the client that it was done.
+func (c *Checker) storesInFresh(from op.Position) {
+	c.Observe(observe.Event{Action: "Materialize", Replica: 1, Op: 7, Kind: "store", Key: "consumer-1", Generation: 1, End: 1})
+	c.Answered(9, 1, &op.Request{Kind: op.StoreBookmark, Key: op.Key{ID: 1}, At: from, Bare: true}, &op.Reply{}, 7, 6)
+}
+
+func TestProgressOfTheEraIsNotLate(t *testing.T) {
+	next := &op.Request{Kind: op.Poll, Strategy: op.Next, Key: op.Key{ID: 1}}
+	c := watched(story())
+	c.storesInFresh(at(1, 0))
+	c.Answered(9, 1, next, &op.Reply{Position: at(1, 1)}, 7, 6) // covered
+	c.Answered(9, 1, next, &op.Reply{Position: at(1, 0)}, 5, 5) // skips nothing
+	c.Answered(9, 1, &op.Request{Kind: op.StoreBookmark, Key: op.Key{ID: 1}, At: at(1, 0)}, &op.Reply{Code: op.StaleGeneration}, 7, 6)
+	require.Empty(t, c.Violations())
+
+	c = watched(story())
+	c.storesInFresh(at(0, 0))
+	c.Answered(9, 1, next, &op.Reply{Position: at(1, 1)}, 7, 6)
+	got := c.Violations()
+	require.Len(t, got, 2)
+	require.Equal(t, "NextContract", got[1].Property, "what was late covers nothing")
+}
+
 // Every property can fail.
 func TestEachPropertyIsSeenToFail(t *testing.T) {
 	edit := func(i int, f func(*observe.Event)) func() *Checker {
@@ -208,6 +232,12 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 		})},
 		{"PurgeEventuallyApplied", "settled without a purge", with(func(c *Checker, m *subject) {
 			c.Returned(9, 0, &op.Request{Kind: op.Purge, Intent: 4}, &op.Reply{Code: op.Mismatch, Position: at(1, -1)})
+		})},
+		{"NoLateProgress", "a store of the era before", with(func(c *Checker, m *subject) {
+			c.storesInFresh(at(0, 0))
+		})},
+		{"NextContract", "a message skipped", with(func(c *Checker, m *subject) {
+			c.Answered(9, 1, &op.Request{Kind: op.Poll, Strategy: op.Next, Key: op.Key{ID: 1}}, &op.Reply{Position: at(1, 1)}, 5, 5)
 		})},
 		{"SessionOnce", "stored twice", told(op.Append, "x", at(1, 0), at(1, 3))},
 	} {

@@ -99,6 +99,9 @@ func (c *Checker) settle(p *part, e *observe.Event, did effect) {
 	if f.did.kind == "" {
 		f.did, f.after = did, got
 		c.note(p, e.Op, did)
+		if did.kind == "store" {
+			c.executedStore(p, e, got.gen, false)
+		}
 		return
 	}
 	if f.did != did {

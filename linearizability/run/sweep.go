@@ -43,6 +43,7 @@ type Red struct {
 	Seed     uint64          `json:"seed"`
 	Verdict  verdict.Verdict `json:"verdict"`
 	Property string          `json:"property"`
+	Violated []string        `json:"violated,omitempty"` // every property that is
 	Reason   string          `json:"reason"`
 	Replay   string          `json:"replay"`
 	Dir      string          `json:"dir,omitempty"`
@@ -168,6 +169,7 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 	if r.Verdict != verdict.Pass {
 		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Replay: r.Settings.Replay()}
 		red.Property, red.Reason = r.Red()
+		red.Violated = r.Violated()
 		if r.Verdict == verdict.Undecided {
 			red.Property, red.Reason = r.undecided()
 		}

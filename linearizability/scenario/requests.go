@@ -27,11 +27,11 @@ func (r *reader) key() (op.Key, error) {
 
 // position reads a bare offset, or one with its generation.
 func (r *reader) position(w word) (at op.Position, bare bool, err error) {
-	at.Incarnation = 1
 	gen, offset, tagged := strings.Cut(w.text, ":")
 	if !tagged {
 		offset = gen
 	} else {
+		at.Incarnation = 1
 		g, e := strconv.ParseUint(strings.TrimPrefix(gen, "g"), 10, 31)
 		if e != nil || !strings.HasPrefix(gen, "g") {
 			return at, false, r.bad(w.column, "generation %q: want g and a number", gen)

@@ -1,0 +1,136 @@
+package invariant
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+)
+
+// resets is a run of the design reset-record: events of two replicas and answers.
+type resets struct{ c *Checker }
+
+func newResets() resets {
+	c := New(2, 1, 1)
+	c.Design(replica.ResetRecord)
+	for id := range c.resets[0].replicas {
+		c.resets[0].replicas[id].last = 1
+	}
+	return resets{c}
+}
+
+// appends lets a replica execute the append of one message at an offset of a
+// generation, or filter it.
+func (r resets) appends(id int, n op.Number, g op.Generation, o op.Offset) {
+	r.c.Observe(observe.Event{Action: "Materialize", Replica: id, Op: n, Kind: "append", Count: 1, Offset: o, Generation: g, End: o + 1})
+}
+
+func (r resets) filters(id int, n op.Number, g op.Generation) {
+	r.c.Observe(observe.Event{Action: "Filtered", Replica: id, Op: n, Kind: "append", Count: 1, Generation: g})
+}
+
+func (r resets) stores(id int, n op.Number, g op.Generation, end op.Offset) {
+	r.c.Observe(observe.Event{Action: "Materialize", Replica: id, Op: n, Kind: "store", Key: "consumer-1", Generation: g, End: end})
+}
+
+func (r resets) purges(id int, g op.Generation, floor op.Number) {
+	r.c.Observe(observe.Event{Action: "ResetFrontier", Replica: id, Generation: g})
+	r.c.Observe(observe.Event{Action: "SyncSegments", Replica: id, Generation: g})
+	r.c.Observe(observe.Event{Action: "ResetRecord", Replica: id, Generation: g, Op: floor})
+}
+
+// told is the answer to an append.
+func (r resets) told(p op.Payload, at op.Position) {
+	r.c.Returned(1, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{p}}, &op.Reply{Position: at})
+}
+
+func (r resets) found() (out []string) {
+	r.c.Rest(9, 0, nil)
+	for _, v := range r.c.Violations() {
+		out = append(out, v.Property)
+	}
+	return out
+}
+
+func TestResetsThatAgree(t *testing.T) {
+	r := newResets()
+	for id := 1; id <= 2; id++ {
+		r.appends(id, 2, 0, 0)
+		r.purges(id, 1, 3)
+		r.filters(id, 3, 1)
+		r.appends(id, 4, 1, 0)
+		r.stores(id, 5, 1, 1)
+	}
+	r.told("a", at(0, 0))
+	r.told("b", at(1, 0))
+	require.Empty(t, r.found())
+}
+
+// What follows from floors that differ is said by the properties that speak of it,
+// and by no other.
+func TestFloorsThatDiffer(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		run  func(r resets)
+		want []string
+	}{
+		{"nothing between them", func(r resets) {
+			r.purges(1, 1, 1)
+			r.purges(2, 1, 2)
+		}, []string{"BoundaryAgreement"}},
+		{"an op between them is filtered", func(r resets) {
+			r.purges(1, 1, 1)
+			r.purges(2, 1, 2)
+			r.appends(1, 2, 1, 0)
+			r.filters(2, 2, 1)
+		}, []string{"BoundaryAgreement", "NoHiddenFresh"}},
+		{"an op between them is removed, of which nobody was told", func(r resets) {
+			r.purges(1, 1, 1)
+			r.appends(1, 2, 1, 0)
+			r.appends(2, 2, 0, 0)
+			r.purges(2, 1, 2)
+		}, []string{"BoundaryAgreement"}},
+		{"an op between them is removed, of which a client was told", func(r resets) {
+			r.purges(1, 1, 1)
+			r.appends(1, 2, 1, 0)
+			r.told("a", at(1, 0))
+			r.appends(2, 2, 0, 0)
+			r.purges(2, 1, 2)
+		}, []string{"BoundaryAgreement", "NoFreshLoss"}},
+		{"a message told of the old era is in the new one", func(r resets) {
+			r.appends(2, 2, 0, 0)
+			r.told("a", at(0, 0))
+			r.purges(1, 1, 1)
+			r.appends(1, 2, 1, 0)
+			r.c.seen(r.c.parts[0], 1, at(1, 0), "a")
+		}, []string{"NoResurrectedMessage"}},
+		{"a store of the old era is in the new one", func(r resets) {
+			r.appends(1, 2, 0, 0)
+			r.stores(1, 3, 0, 1)
+			r.purges(2, 1, 1)
+			r.appends(2, 2, 1, 0)
+			r.stores(2, 3, 1, 1)
+		}, []string{"NoResurrectedBookmark"}},
+		{"offsets are shifted", func(r resets) {
+			r.purges(1, 1, 1)
+			r.purges(2, 1, 2)
+			r.told("a", at(1, 1))
+			r.told("a", at(1, 0))
+		}, []string{"BoundaryAgreement"}},
+		{"offsets are shifted though floors agree", func(r resets) {
+			r.purges(1, 1, 2)
+			r.purges(2, 1, 2)
+			r.told("a", at(1, 1))
+			r.told("a", at(1, 0))
+		}, []string{"SessionOnce"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newResets()
+			tc.run(r)
+			require.Equal(t, tc.want, r.found())
+		})
+	}
+}
