@@ -1,9 +1,16 @@
 -------------------------- MODULE MCResetRecordGroup --------------------------
-(* Bounds for two replicas of the design reset-record. *)
-EXTENDS ResetRecordGroup
+(* Bounds for replicas of the design reset-record. *)
+EXTENDS ResetRecordGroup, TLC
 
-CONSTANTS MaxOps, MaxIntent, r1, r2
+CONSTANTS MaxOps, MaxIntent, MaxTerms, MaxCrashes, Sizes, MaxSeqs, r1, r2, r3
 
-MCMayPropose == log < MaxOps
-MCMayAsk(g)  == g <= MaxIntent
+MCMayPropose(k)   == Len(log) < MaxOps
+MCMayAsk(g)       == g <= MaxIntent
+MCMayLead(r)      == ghost_terms < MaxTerms
+MCMayCrash(S)     == Cardinality(S) = 1 /\ ghost_down < MaxCrashes
+MCMayLosePower(S) == Cardinality(S) \in Sizes /\ ghost_down < MaxCrashes
+MCMayBegin        == ghost_seqs < MaxSeqs
+
+View == <<store, ghosts>>
+Symmetric == Permutations(Replicas)
 =============================================================================
