@@ -128,7 +128,7 @@ func TestHistoryTellsAcceptedFromApplied(t *testing.T) {
 	require.Greater(t, accepted, applied)
 }
 
-// A partition that never hears of its intents is stuck: what is accepted must be
+// A partition that never hears of its intents does not carry them out: what is accepted must be
 // settled.
 func TestForgottenIntentsAreCaught(t *testing.T) {
 	deaf := func(c replica.Config) (sim.Member, error) {
@@ -142,7 +142,7 @@ func TestForgottenIntentsAreCaught(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, verdict.Fail, r.Verdict)
 	property, reason := r.Red()
-	require.Equal(t, "NoStuckReplica", property)
+	require.Equal(t, "PurgeEventuallyApplied", property)
 	require.Contains(t, reason, "settled intent 0")
 }
 
