@@ -214,6 +214,10 @@ func (c *Cluster) wake(id int, epoch uint32) {
 func (c *Cluster) begin(cl *client) {
 	r := cl.order.Request
 	p := r.Partition
+	if c.over(int(p)) {
+		c.next(cl)
+		return
+	}
 	if cl.order.Renew != NoRenewal {
 		c.renew(cl)
 		return
@@ -313,24 +317,6 @@ func (c *Cluster) attempt(cl *client) {
 		c.schedule(second, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
 	}
 	c.startTimer(cl)
-}
-
-// fire sends a request once and forgets it. It is unnumbered, so the network
-// must not duplicate it: it would be executed twice.
-func (c *Cluster) fire(cl *client) {
-	r := cl.order.Request
-	cl.call = &Call{Client: cl.id, Process: cl.process, Request: r, Asked: c.trace.committed[r.Partition]}
-	c.newToken(cl)
-	c.script.Invoked(c.now, cl.call)
-	to := cl.leader[r.Partition]
-	if to == 0 {
-		to = 1 + cl.rand.IntN(c.o.Replicas)
-	}
-	if d, _ := c.net.route(0, to, false, &c.Effects); d != lostInTransit {
-		c.schedule(d, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
-	}
-	c.Effects.Unacknowledged++
-	c.finish(cl, cl.call, Unknown, op.Reply{})
 }
 
 func (c *Cluster) startTimer(cl *client) {

@@ -30,6 +30,7 @@ type Effects struct {
 	StaleReads      int `json:"staleReads"`     // reads of what was there before
 	Stopped         int `json:"stopped"`        // replicas that refused them
 	Suspects        int `json:"suspects"`       // replicas that lost their memory
+	Sequences       int `json:"sequences"`      // op numbers that began anew
 	Rejoined        int `json:"rejoined"`       // of those, voters again under another id
 	Changed         int `json:"changed"`        // memberships changed
 	GaveUp          int `json:"gaveUp"`         // operations whose outcome stayed unknown
@@ -70,6 +71,7 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("stale reads", e.StaleReads)
 	f("replicas stopped by them", e.Stopped)
 	f("replicas that lost their memory", e.Suspects)
+	f("op numbers begun anew", e.Sequences)
 	f("suspects rejoined", e.Rejoined)
 	f("memberships changed", e.Changed)
 	f("unknown outcomes", e.GaveUp)
@@ -111,6 +113,7 @@ func (e *Effects) Add(o Effects) {
 	e.StaleReads += o.StaleReads
 	e.Stopped += o.Stopped
 	e.Suspects += o.Suspects
+	e.Sequences += o.Sequences
 	e.Rejoined += o.Rejoined
 	e.Changed += o.Changed
 	e.GaveUp += o.GaveUp

@@ -46,6 +46,7 @@ type machine struct {
 	disk    *crashfs.Disk
 	up      bool
 	epoch   uint32 // of the boot; raised when the machine goes down
+	dark    bool   // without power
 	losses  uint64 // of power: what the operating system counts its boots by
 	members []slot // by shard
 	meta    metaSlot
@@ -124,7 +125,7 @@ func (c *Cluster) boot(m *machine) {
 		c.arm(m, m.recovery)
 		m.recovery = nil
 	}
-	m.up, m.booting = true, true
+	m.up, m.booting, m.dark = true, true, false
 	defer func() { m.booting = false }()
 	if !c.bootMeta(m) {
 		return
@@ -190,6 +191,7 @@ func (c *Cluster) down(m *machine, power bool) {
 	if power {
 		action = "PowerLoss"
 		m.losses++
+		m.dark = true
 		c.Effects.PowerLosses++
 		// The digest counts unsynced changes, and a power loss leaves none.
 		before := m.disk.Digest()
@@ -203,6 +205,9 @@ func (c *Cluster) down(m *machine, power bool) {
 	}
 	m.meta.member, m.meta.working = nil, false
 	c.crashed(m, action)
+	if power {
+		c.allDark()
+	}
 }
 
 func (c *Cluster) restart(id int, epoch uint32) {
@@ -345,6 +350,10 @@ func (c *Cluster) Crash(ids []int, power bool, down int64) int {
 	for _, id := range ids {
 		m := &c.machines[id]
 		if !m.up {
+			if power && c.volatile() {
+				c.darken(m)
+				c.allDark()
+			}
 			continue
 		}
 		n++

@@ -150,7 +150,7 @@ func (c *Cluster) tell(m *machine) {
 		}
 		s := &m.members[h]
 		known := state.Partition(op.Partition(partition))
-		if s.member == nil || int(known.Serial) != h || s.told >= len(known.Intents) {
+		if s.member == nil || c.latestOf(int(known.Serial)) != h || s.told >= len(known.Intents) {
 			continue
 		}
 		list := make([]replica.Intent, 0, len(known.Intents)-s.told)

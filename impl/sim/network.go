@@ -92,7 +92,8 @@ func (n *network) delay(r *rand.Rand, fx *Effects) int64 {
 
 // parcel is a raft message on its way.
 type parcel struct {
-	m replica.Message
+	m     replica.Message
+	shard int
 }
 
 // send takes a message from a replica. Messages are never changed after they
@@ -108,10 +109,10 @@ func (c *Cluster) send(h int, m replica.Message) {
 	}
 	first, second := c.net.route(m.From, m.To, true, &c.Effects)
 	if first != lostInTransit {
-		c.schedule(first, event{kind: evMessage, slot: c.messages.put(parcel{m})})
+		c.schedule(first, event{kind: evMessage, slot: c.messages.put(parcel{m, h})})
 	}
 	if second != lostInTransit {
-		c.schedule(second, event{kind: evMessage, slot: c.messages.put(parcel{m})})
+		c.schedule(second, event{kind: evMessage, slot: c.messages.put(parcel{m, h})})
 	}
 }
 
@@ -122,7 +123,7 @@ func (c *Cluster) deliver(slot int32) {
 		return
 	}
 	c.inMessage = p.m
-	if h := c.machines[p.m.To].current[p.m.Partition]; h != nobody {
+	if h := c.machines[p.m.To].current[p.m.Partition]; h != nobody && !c.over(p.shard) {
 		c.step(p.m.To, h, replica.Input{Message: &c.inMessage})
 	}
 }

@@ -48,7 +48,8 @@ func (s shard) dir() string {
 const tombstone = ".deleted"
 
 func (c *Cluster) initShards() {
-	c.shards = make([]shard, c.o.Partitions+c.o.Recreations)
+	c.shards = make([]shard, c.o.Partitions+c.o.Recreations+c.o.Partitions*c.o.Losses)
+	c.after = make([]int, len(c.shards))
 	for p := 0; p < c.o.Partitions; p++ {
 		c.shards[p] = shard{op.Partition(p), 1}
 	}
@@ -58,11 +59,11 @@ func (c *Cluster) initShards() {
 // more than this run has room for.
 func (c *Cluster) shardOf(p *meta.Partition) (int, bool) {
 	h := int(p.Serial)
-	if h >= len(c.shards) {
+	if h >= c.o.Partitions+c.o.Recreations {
 		return 0, false
 	}
 	c.shards[h] = shard{p.ID, p.Incarnation}
-	return h, true
+	return c.latestOf(h), true
 }
 
 // Live lists the shards that exist, by partition; nil while the plane has no
@@ -178,10 +179,10 @@ func (c *Cluster) retire(m *machine, s shard) error {
 		m.members[h].member, m.members[h].exists = nil, false
 		m.current[s.partition] = nobody
 	}
-	if err := removeAll(fs, s.dir()); errors.Is(err, vfs.ErrCrashed) {
 	if c.o.Defects.Has(defect.NamesakeBookmarks) {
 		return nil
 	}
+	if err := removeAll(fs, s.dir()); errors.Is(err, vfs.ErrCrashed) {
 		return err
 	}
 	return nil
@@ -279,6 +280,9 @@ func (c *Cluster) crashed(m *machine, action observe.Action) {
 // serves gives a request to the replica that a machine runs of its partition, in
 // whatever incarnation. Where there is none the partition is unknown, or will be.
 func (c *Cluster) serves(m *machine, q requestParcel) {
+	if c.over(int(q.req.Partition)) {
+		return // with the connection that it came by
+	}
 	asked := c.shards[q.req.Partition]
 	if h := m.current[asked.partition]; h != nobody {
 		c.inRequest = replica.Request{Token: q.token, Incarnation: asked.incarnation, Op: q.req}

@@ -85,10 +85,13 @@ type Options struct {
 	Partitions int // 1
 	// Recreations is how often a partition may be created again.
 	Recreations int
-	Clients     int // 4
-	Design      replica.Design
-	Network     Network
-	Disk        DiskSpeed
+	// Losses is how often all machines may lose power together where op numbers
+	// begin anew then.
+	Losses  int
+	Clients int // 4
+	Design  replica.Design
+	Network Network
+	Disk    DiskSpeed
 	// CheckpointOps, Sessions, SegmentBytes and JournalBytes go to the replicas.
 	// The defaults are small, so that short runs roll files and checkpoint.
 	CheckpointOps, Sessions, SegmentBytes, JournalBytes int
@@ -122,27 +125,29 @@ type Watch interface {
 	Acknowledged(id int, p op.Partition, upTo op.Number)
 	// Voted is called when a replica sends a message that gives its vote.
 	Voted(id int, p op.Partition, term uint64)
-	// Answered is called when a replica answers a request; asked is the op
-	// number that was committed when the client first sent it.
-	Answered(at int64, id int, r *op.Request, reply *op.Reply, applied, asked op.Number)
 	// Planned is called when the metadata plane answers a command, by the token of
 	// its caller, which repeats of it share. s is the state then.
 	Planned(at int64, token uint64, reply *meta.Reply, s *meta.State)
+	// Answered is called when a replica answers a request; asked is the op
+	// number that was committed when the client first sent it.
+	Answered(at int64, id int, r *op.Request, reply *op.Reply, applied, asked op.Number)
 }
 
 // Cluster is one simulated world.
 type Cluster struct {
-	o        Options
-	now      int64
-	seq      uint64
-	heap     eventHeap
-	machines []machine // 0 is unused: replicas count from 1
-	shards   []shard   // by serial number
-	renewals int       // begun
-	net      network
-	clients  []client
-	script   Script
-	trace    recorder
+	o         Options
+	now       int64
+	seq       uint64
+	heap      eventHeap
+	machines  []machine // 0 is unused: replicas count from 1
+	shards    []shard   // by serial number; then those whose op numbers began anew
+	after     []int     // per shard: the one that follows it when they do; 0: none
+	sequences int       // begun anew
+	renewals  int       // begun
+	net       network
+	clients   []client
+	script    Script
+	trace     recorder
 
 	messages slab[parcel]
 	requests slab[requestParcel]

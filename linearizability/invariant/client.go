@@ -13,6 +13,8 @@ type answers struct {
 	// floor, per client: bounds that were answered before its call began.
 	floor []floor
 	now   floor
+	// stored is the position of the last store that was acknowledged.
+	stored op.Position
 }
 
 type known struct {
@@ -125,6 +127,10 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 			c.seen(p, 0, where, payload)
 			p.clients.acknowledge(where)
 			where.Offset++
+		}
+	case op.StoreBookmark:
+		if !r.Bare {
+			p.clients.stored = r.At
 		}
 	case op.Poll:
 		where := reply.Position

@@ -57,8 +57,11 @@ type Checker struct {
 	// resets is nil unless the design is reset-record.
 	resets  []*resetPart
 	planned map[uint64][]meta.Result // by token: the first answer of the metadata plane
-	list    []Violation
-	now     int64
+	// promises of the policy over a loss of power by all machines: that messages,
+	// that bookmarks outlive it.
+	promises [2]bool
+	list     []Violation
+	now      int64
 }
 
 // part is the account of one partition.

@@ -64,6 +64,7 @@ type resetReplica struct {
 	found   op.Generation // whose reset the boot found, which finishes its cleanup at once
 	kept    op.Number     // ops above were neither journaled nor committed at the boot
 	over    bool          // the purge they wait for has just ended
+	anew    bool          // op numbers have begun anew, so floors too
 }
 
 // Design says which rules hold; without it those of ordered.
@@ -92,7 +93,7 @@ func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
 		c.report(p, id, "NoErrorNoAdvance", "boots in generation %d, but no step reset its messages", f.Generation)
 	}
 	switch {
-	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor:
+	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor || r.anew:
 		c.resetFloor(p, id, f.Generation, f.Boundary)
 	case f.Boundary > r.floor:
 		c.report(p, id, "RetryIdempotent", "generation %d was reset again: its floor was op %d, after the boot it is op %d", f.Generation, r.floor, f.Boundary)

@@ -116,14 +116,20 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 			return nil, err
 		}
 	}
-	m.watch = invariant.New(s.Replicas, s.Partitions+s.Recreate, s.Clients)
-	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, s.Partitions+s.Recreate)}
+	losses := 0
+	if s.volatile() {
+		m.plan, losses = m.plan.Together(s.Replicas)
+	}
+	shards := s.Partitions*(1+losses) + s.Recreate
+	m.watch = invariant.New(s.Replicas, shards, s.Clients)
+	m.watch.Promises(s.Messages == "persisted", s.Bookmarks == "persisted")
+	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, shards)}
 	m.script = &script{
 		work: workload.New(workload.Options{
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
 			Unknown: max(2, s.Ops/40), MaxThink: maxThink, Accepted: acceptedShare[s.PurgeAck], Recreate: s.Recreate,
 		}, sim.Split(s.Seed, "workload")),
-		check: m.watch, patience: make([]int64, s.Clients),
+		check: m.watch, purges: map[op.Partition][]*sim.Call{}, patience: make([]int64, s.Clients),
 	}
 	m.watch.Design(design)
 	if design == replica.ResetRecord {
@@ -132,7 +138,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	// Small files and frequent checkpoints in some runs, large and rare in others.
 	shape := sim.Split(s.Seed, "shape")
 	m.cluster, err = sim.New(sim.Options{
-		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Recreations: s.Recreate, Clients: s.Clients, Design: design,
+		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Recreations: s.Recreate, Losses: losses, Clients: s.Clients, Design: design,
 		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
 		Sessions: sessionTable, Variants: variants, Policy: policy, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}, m.script)

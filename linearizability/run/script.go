@@ -19,6 +19,7 @@ type script struct {
 	reads    []*op.Request // left of the quiet phase
 	ended    int           // calls that ended
 	given    []givenUp
+	purges   map[op.Partition][]*sim.Call // invoked
 }
 
 // givenUp is a purge whose client did not learn whether it got an intent.
@@ -54,6 +55,9 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 
 // Invoked implements sim.Script.
 func (s *script) Invoked(at int64, c *sim.Call) {
+	if c.Request.Kind == op.Purge {
+		s.purges[c.Request.Partition] = append(s.purges[c.Request.Partition], c)
+	}
 	s.check.Invoked(c.Client, c.Request)
 	s.rec.Invoke(c.Process, at/sim.Millisecond, c.Request)
 }
@@ -89,6 +93,32 @@ func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) 
 // Moved implements sim.Mover.
 func (s *script) Moved(from, to op.Partition, incarnation op.Incarnation) {
 	s.work.Moved(from, to, incarnation)
+}
+
+// world is the process of what no client asks for.
+const world = -1
+
+// SequenceLost implements sim.Sequences: all machines lost power, and a partition
+// whose policy promises nothing then goes on as another one, whose history begins
+// with the purge that is left of it. A purge that was not over may yet be carried
+// out there.
+func (s *script) SequenceLost(at int64, from, to op.Partition, g op.Generation) {
+	if g > 0 {
+		s.rec.Invoke(world, at, &op.Request{Kind: op.Purge, Partition: to, Intent: g})
+		s.rec.Answer(world, at, &op.Reply{Position: op.Position{Incarnation: 1, Generation: g}})
+	}
+	for _, c := range s.purges[from] {
+		intent := c.Request.Intent
+		if intent != 0 && intent <= g || intent == 0 && c.MetaSession == 0 {
+			continue
+		}
+		s.rec.Invoke(world, at, &op.Request{Kind: op.Purge, Partition: to, Intent: intent})
+		s.rec.Unknown(world, at, intent, "its partition lost its op numbers")
+		if intent == 0 {
+			s.given = append(s.given, givenUp{s.rec.Last(), c})
+		}
+		s.purges[to] = append(s.purges[to], c)
+	}
 }
 
 // reveal completes the history with the intents that clients gave up waiting for.

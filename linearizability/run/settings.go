@@ -132,11 +132,26 @@ func (s *Settings) Complete() error {
 	if _, err := defect.Parse(s.Defect); err != nil {
 		return err
 	}
-	return s.loadPlan()
+	if s.volatile() && s.Recreate > 0 {
+		return fmt.Errorf("recreate %d: want 0 with design %s and a policy that is replicated", s.Recreate, s.Design)
+	}
+	if err := s.loadPlan(); err != nil || s.Plan == nil || !s.volatile() {
+		return err
+	}
+	if kept, _ := s.Plan.Together(s.Replicas); len(kept.Faults) < len(s.Plan.Faults) {
+		return fmt.Errorf("faults: a plan for design %s with a policy that is replicated takes the power from all %d replicas together or from none, and breaks no disk", s.Design, s.Replicas)
+	}
+	return nil
 }
 
 // replicatedWorks lists the designs whose replicas can do without syncs.
-var replicatedWorks = []string{}
+var replicatedWorks = []string{"reset-record"}
+
+// volatile: op numbers begin anew when all machines lose power, and fewer than all
+// must not.
+func (s *Settings) volatile() bool {
+	return s.Design == "reset-record" && (s.Messages == "replicated" || s.Bookmarks == "replicated")
+}
 
 // durabilities are the policies that this design has, and those it has not yet.
 func (s *Settings) durabilities() (now, later []string) {
