@@ -20,7 +20,6 @@ type answers struct {
 type known struct {
 	gen      op.Generation
 	payloads []op.Payload // by offset; empty: unknown
-	acked    []bool       // by offset: the answer to an append said so
 }
 
 // floor is the highest start and end that were answered for a generation.
@@ -41,20 +40,6 @@ func (a *answers) gen(g op.Generation) *known {
 	}
 	a.at = append(a.at, known{gen: g})
 	return &a.at[len(a.at)-1]
-}
-
-// acknowledge notes the answer to an append.
-func (a *answers) acknowledge(at op.Position) {
-	k := a.gen(at.Generation)
-	for op.Offset(len(k.acked)) <= at.Offset {
-		k.acked = append(k.acked, false)
-	}
-	k.acked[at.Offset] = true
-}
-
-func (a *answers) acknowledged(g op.Generation, o op.Offset) bool {
-	k := a.gen(g)
-	return o < op.Offset(len(k.acked)) && k.acked[o]
 }
 
 // end is one more than the highest known offset of a generation.
@@ -81,8 +66,8 @@ func (c *Checker) seen(p *part, replica int, at op.Position, payload op.Payload)
 		p.clients.where[payload] = at
 	case first.Generation < at.Generation:
 		c.report(p, replica, "NoResurrectedMessage", "%.20s of %s is visible at %s", payload, first, at)
-	case c.resets != nil && (first.Generation > at.Generation || c.resets[p.id].split[at.Generation]):
-		// Of a replica that has not learned the intent; or floors differ, so do offsets.
+	case first.Generation > at.Generation && c.resets != nil:
+		c.report(p, replica, "NoResurrectedMessage", "%.20s of %s is visible at %s", payload, at, first)
 	default:
 		c.report(p, replica, "SessionOnce", "%.20s is stored at %s and at %s", payload, first, at)
 	}
@@ -125,7 +110,6 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 		where := reply.Position
 		for _, payload := range r.Payloads {
 			c.seen(p, 0, where, payload)
-			p.clients.acknowledge(where)
 			where.Offset++
 		}
 	case op.StoreBookmark:
@@ -151,9 +135,6 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 func (c *Checker) bounds(p *part, client int, r *op.Request, reply *op.Reply) {
 	a := &p.clients
 	before, at := a.floor[client], reply.Position
-	if at.Generation < before.gen && c.resets != nil {
-		return // of another replica, which has not learned the intent
-	}
 	if at.Generation < before.gen {
 		c.report(p, 0, "GenerationMonotone", "%s answered generation %d after generation %d was answered", r.Which, at.Generation, before.gen)
 		return

@@ -8,47 +8,32 @@ import (
 
 // This file judges the design reset-record. Replicas purge at instants of their
 // own, so there is no one state after an op: each replica is held to what it did
-// itself, and against the others only where they execute the same op. The design
-// breaks several of these by nature. Where floors differ, so do offsets and what
-// is there: that is said once, by the properties that speak of it, and nothing
-// else is concluded from it.
+// itself, and against the others only where they execute the same op, or where a
+// client was told. The design breaks several of these by nature:
 //
-//	BoundaryAgreement      the floors of one generation differ
-//	NoHiddenFresh          an op that one replica executes in a generation is
-//	                       filtered in that generation by another
-//	NoFreshLoss            an op that one replica executes in a generation, and
-//	                       whose client was told so, is removed by another when it
-//	                       resets that generation
-//	NoResurrectedMessage   a message that a client was told to be of a generation
-//	                       is there in a newer one
-//	NoResurrectedBookmark  a store that one replica executed in a generation is
-//	                       executed by another in a newer one
-//	OffsetUnique           one position holds two payloads
+//	BoundaryAgreement     the floors of one generation differ
+//	NoHiddenFresh         an op that one replica executes in a generation is
+//	                      filtered in it by another, or removed when that one
+//	                      resets it
+//	NoResurrectedMessage  a message that a client was told to be of a generation is
+//	                      there in a newer one
+//	OffsetUnique, SessionOnce, AckDurable
+//	                      a position holds two messages, a message has two
+//	                      positions in a generation, or a replica that is in the
+//	                      generation has not got that far
 
 // resetPart is the account of one partition.
 type resetPart struct {
 	floors   map[op.Generation]op.Number // the first one seen of each
-	split    map[op.Generation]bool      // generations with several floors
-	executed [][]execution               // by op number
-	removed  []removal
+	executed [][]execution               // by op number: appends
 	replicas []resetReplica
 }
 
-// execution of an op on a replica.
+// execution of an append on a replica.
 type execution struct {
 	replica  int
 	gen      op.Generation
 	filtered bool
-	offset   op.Offset // of the first message
-	count    int       // of messages; 0: another op
-}
-
-// removal of a message by the reset of a generation, in which another replica had
-// executed it, or has since.
-type removal struct {
-	by  int
-	gen op.Generation
-	op  op.Number
 }
 
 // resetReplica is what one replica did.
@@ -75,7 +60,7 @@ func (c *Checker) Design(d replica.Design) {
 	}
 	for _, p := range c.parts {
 		c.resets = append(c.resets, &resetPart{
-			floors: map[op.Generation]op.Number{}, split: map[op.Generation]bool{},
+			floors:   map[op.Generation]op.Number{},
 			replicas: make([]resetReplica, len(p.replicas)),
 		})
 	}
@@ -115,7 +100,6 @@ func (c *Checker) resetFloor(p *part, id int, g op.Generation, floor op.Number) 
 	if first, ok := a.floors[g]; !ok {
 		a.floors[g] = floor
 	} else if first != floor {
-		a.split[g] = true
 		c.report(p, id, "BoundaryAgreement", "the floor of generation %d is op %d here, op %d elsewhere", g, floor, first)
 	}
 }
@@ -146,7 +130,7 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		}
 		r.reset, r.floor, r.now, r.kept = e.Generation, e.Op, state{gen: e.Generation}, 0
 		c.resetFloor(p, e.Replica, e.Generation, e.Op)
-		a.removes(e.Replica, e.Generation, e.Op)
+		c.removes(p, e.Replica, e.Generation, e.Op)
 	case "SyncBookmarks":
 		r.cleaned = e.Generation
 	case "PurgeComplete":
@@ -164,7 +148,7 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 			if r.kept != 0 && e.Op > r.kept {
 				c.report(p, e.Replica, "NoHiddenFresh", "op %d is filtered in generation %d, but nobody had it when this replica booted with the floor", e.Op, r.now.gen)
 			}
-			c.resetExecuted(p, execution{e.Replica, r.now.gen, true, 0, e.Count}, e)
+			c.resetExecuted(p, e.Op, execution{e.Replica, r.now.gen, true})
 		}
 		if e.Kind == "store" {
 			c.executedStore(p, e, r.now.gen, true)
@@ -185,9 +169,8 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		}
 		switch e.Kind {
 		case "append":
-			c.resetExecuted(p, execution{e.Replica, r.now.gen, false, e.Offset, e.Count}, e)
+			c.resetExecuted(p, e.Op, execution{e.Replica, r.now.gen, false})
 		case "store":
-			c.resetExecuted(p, execution{e.Replica, r.now.gen, false, 0, 0}, e)
 			c.executedStore(p, e, r.now.gen, false)
 		}
 	case "Hold":
@@ -201,56 +184,47 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 	}
 }
 
-// resetExecuted compares the execution of an op with that by other replicas.
-func (c *Checker) resetExecuted(p *part, x execution, e *observe.Event) {
+// resetExecuted compares the execution of an append with that by other replicas.
+func (c *Checker) resetExecuted(p *part, n op.Number, x execution) {
 	a := c.resets[p.id]
-	for int(e.Op) >= len(a.executed) {
+	for int(n) >= len(a.executed) {
 		a.executed = append(a.executed, nil)
 	}
-	for _, o := range a.executed[e.Op] {
-		switch {
-		case o == x:
+	for _, o := range a.executed[n] {
+		if o == x {
 			return // again, after a boot
+		}
+		r := &a.replicas[o.replica]
+		switch {
 		case o.replica == x.replica:
-		case e.Kind == "append" && o.gen == x.gen && o.filtered && !x.filtered:
-			c.report(p, x.replica, "NoHiddenFresh", "op %d is materialized in generation %d, replica %d filtered it there", e.Op, x.gen, o.replica)
-		case e.Kind == "append" && o.gen == x.gen && !o.filtered && x.filtered:
-			c.report(p, x.replica, "NoHiddenFresh", "op %d is filtered in generation %d, replica %d materialized it there", e.Op, x.gen, o.replica)
-		case e.Kind == "store" && o.gen != x.gen:
-			c.report(p, x.replica, "NoResurrectedBookmark", "op %d stores the bookmark of %s in generation %d, on replica %d in generation %d", e.Op, e.Key, x.gen, o.replica, o.gen)
+		case o.gen == x.gen && o.filtered && !x.filtered:
+			c.report(p, x.replica, "NoHiddenFresh", "op %d is materialized in generation %d, replica %d filtered it there", n, x.gen, o.replica)
+		case o.gen == x.gen && !o.filtered && x.filtered:
+			c.report(p, x.replica, "NoHiddenFresh", "op %d is filtered in generation %d, replica %d materialized it there", n, x.gen, o.replica)
+		case o.gen < x.gen && !o.filtered && !x.filtered && r.reset == x.gen && n <= r.floor:
+			c.report(p, x.replica, "NoHiddenFresh", "op %d is materialized in generation %d, replica %d removed it when it reset that", n, x.gen, o.replica)
 		}
 	}
-	a.executed[e.Op] = append(a.executed[e.Op], x)
+	a.executed[n] = append(a.executed[n], x)
 }
 
-// removes notes the messages that a reset takes away, and which another replica
-// may execute in the new generation.
-func (a *resetPart) removes(id int, g op.Generation, floor op.Number) {
-	for n := op.Number(0); n <= floor && int(n) < len(a.executed); n++ {
-		for _, x := range a.executed[n] {
-			if x.replica == id && x.count > 0 && !x.filtered && x.gen < g {
-				a.removed = append(a.removed, removal{id, g, n})
-				break
-			}
-		}
-	}
-}
-
-// resetRest: no message was removed by the reset of a generation of which its
-// client was told that it belongs to it.
-func (c *Checker) resetRest(p *part) {
+// removes looks at the messages that a reset takes away: no other replica has
+// executed them in the new generation.
+func (c *Checker) removes(p *part, id int, g op.Generation, floor op.Number) {
 	a := c.resets[p.id]
-	for _, x := range a.removed {
-		for _, o := range a.executed[x.op] {
-			if o.replica == x.by || o.gen != x.gen || o.filtered || o.count == 0 {
-				continue
+	for n := op.Number(0); n <= floor && int(n) < len(a.executed); n++ {
+		mine, other := false, 0
+		for _, x := range a.executed[n] {
+			switch {
+			case x.filtered:
+			case x.replica == id:
+				mine = mine || x.gen < g
+			case x.gen == g:
+				other = x.replica
 			}
-			for k := o.offset; k < o.offset+op.Offset(o.count); k++ {
-				if p.clients.acknowledged(x.gen, k) {
-					c.report(p, x.by, "NoFreshLoss", "the reset of generation %d removed op %d, whose message replica %d holds at offset %d of that generation, as its client was told", x.gen, x.op, o.replica, k)
-					break
-				}
-			}
+		}
+		if mine && other != 0 {
+			c.report(p, id, "NoHiddenFresh", "the reset of generation %d removes op %d, which replica %d materialized in it", g, n, other)
 		}
 	}
 }
