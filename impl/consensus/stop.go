@@ -14,6 +14,14 @@ type ErrPanic struct {
 
 func (e *ErrPanic) Error() string { return fmt.Sprintf("consensus: panic: %v", e.Value) }
 
+// Recovered is n.Recovered, or for no n the panic itself.
+func Recovered(n *Node, v any) error {
+	if n == nil {
+		return &ErrPanic{Value: v, Stack: debug.Stack()}
+	}
+	return n.Recovered(v)
+}
+
 // Recovered turns what a method of n panicked with into the error that stops
 // the replica: that of the log, if reading it failed, since raft knows no other
 // way to stop; an *ErrPanic otherwise. It is called from a deferred function,

@@ -29,7 +29,7 @@ func (r *Replica) nextEntry() (*raftlog.Entry, error) {
 	}
 	if len(q.entries) == 0 {
 		var err error
-		if q.entries, err = r.jr.Entries(r.applied+1, r.committed+1, applyBytes); err != nil {
+		if q.entries, err = r.entries(r.applied+1, r.committed+1); err != nil {
 			return nil, err
 		}
 	}
@@ -176,6 +176,7 @@ func (r *Replica) materialize(n op.Number, eff engine.Effect, action observe.Act
 		}
 		r.emit(ev)
 	}
+	r.passLine()
 	r.checkServing()
 	return nil
 }

@@ -15,6 +15,9 @@ func (r *Replica) Close() error {
 
 // Release lets all files go and syncs nothing, as the end of a process does.
 func (r *Replica) Release() error {
+	if r.eng == nil {
+		return nil
+	}
 	r.eng.Close()
 	return r.jr.Close()
 }

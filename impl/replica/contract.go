@@ -14,11 +14,15 @@ func bounded(f engine.Facts, code op.Code) op.Reply {
 }
 
 // inEra checks that a position names the current era; nil if it does.
-func inEra(f engine.Facts, req *op.Request, p op.Position) *op.Reply {
+func inEra(e state, req *op.Request, p op.Position) *op.Reply {
+	f := e.Facts()
 	if req.Bare {
 		return nil
 	}
 	var r op.Reply
+	if l, ok := e.(*lined); ok && l.lives(p) {
+		return nil
+	}
 	switch {
 	case p.Incarnation != f.Incarnation:
 		r = bounded(f, op.StaleIncarnation)
@@ -71,7 +75,7 @@ func plan(e state, req *op.Request) (from op.Offset, count uint32, refusal *op.R
 			}
 		}
 	case op.AtOffset:
-		if r := inEra(f, req, req.At); r != nil {
+		if r := inEra(e, req, req.At); r != nil {
 			return 0, 0, r, nil
 		}
 		if from = req.At.Offset; from < f.Start || from > f.End {
@@ -125,7 +129,7 @@ func mutate(e state, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effe
 		return op.Reply{Position: position(f, from), Count: count}, raise(e, req.Key, from, count), nil
 
 	case op.StoreBookmark:
-		if r := inEra(f, req, req.At); r != nil {
+		if r := inEra(e, req, req.At); r != nil {
 			return *r, engine.Effect{}, nil
 		}
 		if req.At.Offset < 0 || req.At.Offset >= f.End {
@@ -140,7 +144,7 @@ func mutate(e state, req *op.Request, stamp op.Timestamp) (op.Reply, engine.Effe
 		return op.Reply{}, engine.Effect{Kind: engine.Delete, Key: req.Key}, nil
 
 	case op.DeleteRecords:
-		if r := inEra(f, req, req.At); r != nil {
+		if r := inEra(e, req, req.At); r != nil {
 			return *r, engine.Effect{}, nil
 		}
 		return deleteRecords(f, req, req.At.Offset)

@@ -77,6 +77,7 @@ func (r *Replica) admitMember(id memberID) {
 func (r *Replica) changed(list []consensus.Changed) error {
 	for _, ch := range list {
 		r.changing = 0
+		ch.Op += r.line.shift
 		r.ahead = append(r.ahead, ch)
 		r.emit(observe.Event{Action: "ChangeMembers", Op: ch.Op, Count: len(ch.Members.Voters)})
 		if r.joining && ch.Members.Voter(r.cfg.member.ID) && !ch.Members.Joint() {
@@ -105,6 +106,8 @@ type kept struct {
 	_        struct{} `cbor:",toarray"`
 	Sessions []*session
 	Members  consensus.Membership
+	Began    []began
+	Agreed   *op.Position
 }
 
 // keptMark begins the encoding of kept: CBOR's undefined. That of sessions alone is
@@ -112,10 +115,10 @@ type kept struct {
 const keptMark = 0xf7
 
 func (r *Replica) encodeExtra() []byte {
-	if !r.moved {
+	if !r.moved && len(r.line.segments) == 0 {
 		return r.sessions.encode()
 	}
-	return append([]byte{keptMark}, mustEncode(&kept{Sessions: r.sessions.list, Members: r.members})...)
+	return append([]byte{keptMark}, mustEncode(&kept{Sessions: r.sessions.list, Members: r.members, Began: r.line.began, Agreed: r.line.agreed})...)
 }
 
 func (r *Replica) decodeExtra(b []byte) (err error) {
@@ -129,6 +132,10 @@ func (r *Replica) decodeExtra(b []byte) (err error) {
 			return fmt.Errorf("what the checkpoint keeps: %w", err)
 		}
 		r.members, r.moved = k.Members, true
+		l := r.line
+		if l.began, l.agreed = k.Began, k.Agreed; len(l.began) > 0 {
+			l.present = l.began[len(l.began)-1].Incarnation
+		}
 		r.sessions = sessionsOf(k.Sessions, r.cfg.Sessions)
 		return nil
 	}

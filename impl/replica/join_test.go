@@ -122,6 +122,7 @@ func TestCrashAtEveryCallOfARejoin(t *testing.T) {
 			if err := c.boot(id); err == nil {
 				c.reach("rejoined or down", func() bool { return c.replicas[id-1] == nil || c.rejoined() })
 			}
+			c.disks[id-1].Arm(nil)
 			if hit {
 				c.crash(id, power)
 				require.NoError(t, c.boot(id), label)

@@ -80,11 +80,19 @@ type bootRecord struct {
 	Clean bool
 }
 
-func (c *Config) home() string { return strings.TrimSuffix(c.Dir+"/"+c.member.Home, "/") }
+// ownHome is the home of the first member of a machine: the directory itself.
+const ownHome = "."
+
+func (c *Config) home() string {
+	if c.member.Home == ownHome {
+		return c.Dir
+	}
+	return c.Dir + "/" + c.member.Home
+}
 
 // findMember reads which member this machine is.
 func (c *Config) findMember() error {
-	c.member = memberRecord{ID: memberID(c.ID)}
+	c.member = memberRecord{ID: memberID(c.ID), Home: ownHome}
 	b, answer, err := record.Read(c.FS, c.Dir+"/member", c.identity())
 	switch answer {
 	case record.Absent:
@@ -155,7 +163,7 @@ func suspicious(err error) bool {
 // they show more.
 func (c *Config) renounce(e Evidence) error {
 	was := c.member
-	next := memberRecord{Joining: true, Kept: was.Home + "/", Evidence: e}
+	next := memberRecord{Joining: true, Kept: was.Home, Evidence: e}
 	if was.Kept != "" && !e.Above(was.Evidence) {
 		next.Kept, next.Evidence = was.Kept, was.Evidence
 	}
@@ -187,7 +195,7 @@ func (c *Config) joined() error {
 		return err
 	}
 	for _, name := range names {
-		if name == c.member.Home+"/" || strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") {
+		if name == c.member.Home+"/" || strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") || name == "sealed" {
 			continue
 		}
 		if err := removeAll(c.FS, c.Dir+"/"+strings.TrimSuffix(name, "/")); err != nil {
@@ -232,6 +240,9 @@ func decodeRecord(file string, b []byte, v any) error {
 // did: a loss of power after it makes nobody suspect. The replica must not be used
 // any more.
 func (r *Replica) Stop() error {
+	if r.sealed || r.copy != nil {
+		return nil // nothing that it acknowledged is not durable
+	}
 	if err := r.jr.Sync(); err != nil {
 		return err
 	}
@@ -240,28 +251,4 @@ func (r *Replica) Stop() error {
 	}
 	b := mustEncode(&bootRecord{Boot: r.cfg.BootID, Clean: true})
 	return record.Write(r.cfg.FS, "replica.stop", r.cfg.home()+"/boot", r.cfg.identity(), b)
-}
-
-// Standing is what the metadata plane must know of a replica.
-type Standing struct {
-	// Suspect: its member lost its memory, and it has not joined again. Evidence is
-	// what it can show of the log that the group may have to go on from.
-	Suspect  bool
-	Evidence Evidence
-}
-
-// Standing of this replica.
-func (r *Replica) Standing() Standing {
-	s := Standing{Suspect: r.joining, Evidence: r.cfg.member.Evidence}
-	if !r.joining {
-		s.Evidence = r.shows()
-	}
-	return s
-}
-
-// shows is what the log of this member shows.
-func (r *Replica) shows() Evidence {
-	last := r.jr.Last()
-	term, err := r.jr.Term(last)
-	return Evidence{Intact: err == nil, Term: term, Last: last}
 }

@@ -38,6 +38,21 @@ func Open(cfg Config) (*Replica, error) {
 		cfg.Logger = hclog.NewNullLogger()
 	}
 	err := cfg.findMember()
+	if sealed, e := cfg.isSealed(); e != nil {
+		err = e
+	} else if sealed {
+		return openSealed(cfg), nil
+	}
+	if err == nil && cfg.Base != nil {
+		var whole bool
+		if _, whole, err = cfg.readBase(); err == nil && !whole {
+			r, err := openCopying(cfg)
+			if err != nil {
+				return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+			}
+			return r, nil
+		}
+	}
 	if err == nil {
 		var r *Replica
 		if r, err = openMember(cfg); err == nil {
@@ -65,7 +80,11 @@ func Open(cfg Config) (*Replica, error) {
 		return nil, fmt.Errorf("replica %d: renounce a member: %w", cfg.ID, stopped(errors.Join(e, err)))
 	}
 	cfg.suspect = err
-	r, err := openMember(cfg)
+	open := openMember
+	if cfg.Base != nil && !cfg.baseIsGood() {
+		open = openCopying
+	}
+	r, err := open(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
@@ -83,23 +102,28 @@ func openMember(cfg Config) (*Replica, error) {
 	if err := r.cfg.checkBoot(r.rep.Journal.Frames > 0); err != nil {
 		return nil, err
 	}
+	if err := r.openLine(); err != nil {
+		return nil, err
+	}
 	if r.eng, r.rep.Engine, err = openEngine(&cfg, engine.Options{
-		FS: cfg.FS, Dir: cfg.home(), Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.jr.Last,
+		FS: cfg.FS, Dir: cfg.home(), Identity: id, SegmentBytes: cfg.SegmentBytes, Defects: cfg.Defects, HighestOp: r.lastOp,
 	}); err != nil {
 		return nil, err
 	}
+	r.eng = r.translate(r.eng)
 	f := r.eng.Facts()
-	if f.Front > r.jr.Last() {
-		return nil, &ForgottenError{Front: f.Front, Last: r.jr.Last()}
+	if f.Front > r.lastOp() {
+		return nil, &ForgottenError{Front: f.Front, Last: r.lastOp()}
 	}
 	if err := r.decodeExtra(r.eng.Extra()); err != nil {
 		return nil, err
 	}
-	r.applied, r.committed = f.Applied, f.Applied
+	// The base was agreed on.
+	r.applied, r.committed = f.Applied, max(f.Applied, r.line.baseLast())
 	r.origin = cfg.Rand.Uint64()
 	r.reads.base = cfg.Rand.Uint64() &^ 0xffffffff
 	r.node, err = consensus.New(consensus.Config{
-		ID: cfg.member.ID, Members: r.members, Log: bootLog{r.jr, f.Front}, Applied: f.Applied, Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
+		ID: cfg.member.ID, Members: r.members, Log: bootLog{r.jr, r.own(f.Front)}, Applied: r.own(f.Applied), Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
 	})
 	if err != nil {
@@ -113,9 +137,17 @@ func openMember(cfg Config) (*Replica, error) {
 	if f.Resetting > 0 {
 		r.learnIntent(Intent{Generation: f.Resetting})
 	}
+	r.passLine()
 	r.checkServing()
 	return r, nil
 }
+
+// lastOp is the last op of the line that is stored here.
+func (r *Replica) lastOp() op.Number { return r.jr.Last() + r.line.shift }
+
+// own is the number in this incarnation of an op of the line; that of the bootstrap
+// if it is of an older one.
+func (r *Replica) own(n op.Number) op.Number { return max(n, r.line.baseLast()) - r.line.shift }
 
 // evidence is what the files of the members that this machine was can show; those
 // that are kept are known already. Where all is synced before it is acknowledged a
@@ -125,7 +157,7 @@ func (c *Config) evidence() Evidence {
 		return Evidence{}
 	}
 	homes := []string{c.home()}
-	if c.member.Home == "" { // the record itself may be what is damaged
+	if c.member.Home == ownHome { // the record itself may be what is damaged
 		names, _ := c.FS.List(c.Dir)
 		for _, n := range names {
 			if strings.HasPrefix(n, "m") && strings.HasSuffix(n, "/") && n != "marker/" {
@@ -135,19 +167,9 @@ func (c *Config) evidence() Evidence {
 	}
 	var best Evidence
 	for _, home := range homes {
-		if _, err := c.FS.List(home + "/journal"); err != nil {
-			continue
+		if e := c.showsAt(home); e.Above(best) {
+			best = e
 		}
-		jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: home + "/journal", Identity: c.identity(), FileBytes: c.JournalBytes})
-		if err != nil {
-			continue
-		}
-		if term, err := jr.Term(jr.Last()); err == nil {
-			if e := (Evidence{Intact: true, Term: term, Last: jr.Last()}); e.Above(best) {
-				best = e
-			}
-		}
-		jr.Close()
 	}
 	return best
 }

@@ -83,6 +83,7 @@ func (r *Replica) purgeStep() error {
 		r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})
 	}
 	if done {
+		r.passLine()
 		r.checkServing()
 		r.answerPurges()
 	}

@@ -56,6 +56,8 @@ type Config struct {
 	BootID uint64
 	// Lost says that there was a replica here before, and that its disk is gone.
 	Lost bool
+	// Base, if not nil, is what the incarnation goes on from.
+	Base *Base
 
 	member  memberRecord // that this machine is, as found on the disk
 	suspect error        // why it is not the one that it was
@@ -96,8 +98,10 @@ type Message struct {
 	Partition   op.Partition
 	Incarnation op.Incarnation
 	Raft        *raftpb.Message
-	// Join, if not 0, is the member that the sender wants to be, instead of Raft.
+	// Instead of Raft: if not 0, the member that the sender wants to be; a part of
+	// the base, or the request for one.
 	Join uint64
+	Base *BasePart
 }
 
 // Request is a client's operation. Token is the driver's name for it.
@@ -135,8 +139,10 @@ type Input struct {
 	Message *Message
 	Request *Request
 	Intents []Intent
-	Work    bool
-	Sync    *SyncResult
+	// Seal: the incarnation is to end.
+	Seal bool
+	Work bool
+	Sync *SyncResult
 }
 
 // SyncResult is what came of the call that Output.Sync asked for.
@@ -176,6 +182,11 @@ type Replica struct {
 
 	committed op.Number // highest op handed over by consensus
 	queue     entryQueue
+	line      *line // what ops are counted along, but in consensus and its journal
+
+	copy   *copying // nil once there is a base; until then there is little else
+	sealed bool
+	shown  Evidence // of a boot that found itself sealed
 
 	sessions sessions
 	// The membership as of applied, whether it ever changed, and the changes that
@@ -228,17 +239,32 @@ type Replica struct {
 func (r *Replica) Step(in Input) (out Output, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			out, err = Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(r.node.Recovered(v)))
+			out, err = Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(consensus.Recovered(r.node, v)))
 		}
 	}()
 	r.now = in.Now
 	r.out.Messages, r.out.Answers, r.out.Work, r.out.Synced = r.out.Messages[:0], r.out.Answers[:0], false, false
 	r.out.Sync = nil
 	switch {
+	case r.sealed:
+		return r.out, nil
+	case in.Seal:
+		if err = r.seal(); err == nil {
+			return r.out, nil
+		}
+	case r.copy != nil:
+		if err = r.stepCopy(in); err == nil && r.copy != nil {
+			r.out.Work = r.hasWork()
+			return r.out, nil
+		}
 	case in.Tick:
 		r.tick()
 	case in.Message != nil && in.Message.Incarnation != r.cfg.Incarnation:
 		r.log.Debug("message of another incarnation dropped", "from", in.Message.From, "incarnation", in.Message.Incarnation)
+	case in.Message != nil && in.Message.Base != nil:
+		if in.Message.Base.Segments == nil {
+			err = r.sendPart(in.Message.From, in.Message.Base.From)
+		}
 	case in.Message != nil && in.Message.Join != 0:
 		r.admitMember(in.Message.Join)
 	case in.Message != nil:
@@ -305,7 +331,7 @@ func (r *Replica) checkServing() {
 	if r.serving || r.purge != nil || r.cfg.Design == ResetRecord && r.intended() > r.eng.Facts().Settled {
 		return
 	}
-	if r.applied >= r.eng.Facts().Front {
+	if r.applied >= max(r.eng.Facts().Front, r.line.baseLast()) {
 		r.serving = true
 		r.emit(observe.Event{Action: "Serve"})
 	}

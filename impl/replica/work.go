@@ -37,6 +37,9 @@ func (r *Replica) work() error {
 }
 
 func (r *Replica) hasWork() bool {
+	if r.sealed || r.copy != nil {
+		return !r.sealed && r.copyWork()
+	}
 	return r.hasConsensusWork() || r.hasLocalWork() || r.readable() ||
 		len(r.reads.fresh) > 0 && (r.readyToLead() || r.cfg.Defects.Has(defect.StaleRead))
 }
@@ -96,7 +99,7 @@ func (r *Replica) commitEarlier() {
 		if len(r.batch.Entries) > 0 && e.Op >= r.batch.Entries[0].Op {
 			return
 		}
-		r.committed = e.Op
+		r.committed = e.Op + r.line.shift
 	}
 }
 
@@ -117,10 +120,10 @@ func (r *Replica) endBatch() error {
 	r.stage, r.batch = idle, consensus.Batch{}
 	r.send(b.Late)
 	if n := len(b.Committed); n > 0 {
-		r.committed = b.Committed[n-1].Op
+		r.committed = b.Committed[n-1].Op + r.line.shift
 	}
 	for _, rd := range b.Reads {
-		r.readRoundDone(rd.Ctx, rd.Index)
+		r.readRoundDone(rd.Ctx, rd.Index+r.line.shift)
 	}
 	return r.changed(r.node.Advance())
 }
@@ -239,6 +242,7 @@ func (r *Replica) valid(req *op.Request) bool {
 func (r *Replica) propose(req *op.Request) (uint64, error) {
 	r.counter++
 	c := command{Origin: r.origin, Number: r.counter, Time: op.Timestamp(r.now), Request: *req}
+	c.Request.Incarnation = 0 // it is this one, or none was named
 	if r.cfg.Defects != 0 {
 		c.Hint = r.hint(req)
 	}
@@ -269,5 +273,6 @@ func (r *Replica) hint(req *op.Request) op.Offset {
 // readyToLead tells whether this leader has materialized an entry of its own
 // term: only then does it know all that was committed before it.
 func (r *Replica) readyToLead() bool {
-	return r.leading && r.applied >= r.node.Status().OwnTermEntry && r.node.Status().OwnTermEntry > 0
+	own := r.node.Status().OwnTermEntry
+	return r.leading && own > 0 && r.applied >= own+r.line.shift
 }

@@ -1,0 +1,290 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"purgelab/impl/engine"
+	"purgelab/impl/journal"
+	"purgelab/impl/raftlog"
+	"purgelab/impl/record"
+	"purgelab/model/op"
+)
+
+// Before a replica of a new incarnation does anything it copies the base: the log
+// that the metadata plane chose, with the base of that.
+//
+//	<dir>/base-log/   the ops of the base, by their number on the line; a journal
+//	<dir>/base        the segments of the base; written when the log is whole and
+//	                  durable, and from then on this is a replica like any other
+//
+// The machine that has the chosen log copies it from there, the others from whoever
+// has the base already. A crash leaves a part of the copy, which goes on.
+
+// Base says what an incarnation goes on from.
+type Base struct {
+	// From is the incarnation before. Its log up to op Last, of term Term, is on
+	// Machine, if that is not 0: then nothing is left.
+	From    op.Incarnation
+	Machine int
+	Term    uint64
+	Last    op.Number
+	// Dir is where a replica of From is on this disk, if there is one.
+	Dir string
+}
+
+// BasePart is a piece of the base on its way: entries from From on, or, without
+// Segments, the request for it.
+type BasePart struct {
+	From     op.Number
+	Segments []segment
+	Entries  []raftlog.Entry
+}
+
+// askTicks is how long a request for a part may take before somebody else is asked.
+const askTicks = 15
+
+// copying is a replica that has no base yet.
+type copying struct {
+	log      *journal.Journal
+	segments []segment // nil: not known yet
+	old      *oldLog   // the chosen log, if it is here
+	asked    int       // times
+	later    int       // ticks
+	intents  []Intent  // learned meanwhile
+}
+
+// readBase reads the segments of a base that is whole; false if there is none.
+func (c *Config) readBase() ([]segment, bool, error) {
+	b, answer, err := record.Read(c.FS, c.Dir+"/base", c.identity())
+	if answer != record.Value {
+		return nil, false, err
+	}
+	var s []segment
+	return s, true, decodeRecord(c.Dir+"/base", b, &s)
+}
+
+func (c *Config) openBaseLog() (*journal.Journal, error) {
+	jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: c.Dir + "/base-log", Identity: c.identity(), FileBytes: c.JournalBytes})
+	return jr, err
+}
+
+// openCopying begins, or goes on, to copy the base.
+func openCopying(cfg Config) (*Replica, error) {
+	c := &copying{}
+	var err error
+	if c.log, err = cfg.openBaseLog(); err != nil {
+		return nil, err
+	}
+	if cfg.Base.Machine == 0 {
+		c.segments = []segment{{Incarnation: cfg.Base.From, Last: 1, Agreed: 1}}
+	} else if cfg.Base.Machine == cfg.ID {
+		if c.old, err = cfg.openOld(); err == nil {
+			c.segments = c.old.segments
+		} else if len(cfg.Members) == 1 {
+			return nil, err
+		} // else somebody has the base already
+	}
+	return &Replica{cfg: cfg, log: cfg.Logger, copy: c, line: &line{}}, nil
+}
+
+// oldLog is the chosen log, with its base.
+type oldLog struct {
+	segments []segment
+	base, jr *journal.Journal
+	shift    op.Number
+}
+
+// openOld finds the chosen log among those that a replica of the incarnation before
+// left on this disk.
+func (c *Config) openOld() (*oldLog, error) {
+	was := *c
+	was.Dir, was.Incarnation, was.Base = c.Base.Dir, c.Base.From, nil
+	if err := was.findMember(); err != nil {
+		return nil, err
+	}
+	for _, home := range []string{was.member.Home, was.member.Kept} {
+		was.member.Home = home
+		if was.showsAt(was.home()) != (Evidence{Intact: true, Term: c.Base.Term, Last: c.Base.Last}) {
+			continue
+		}
+		old := &oldLog{}
+		var whole bool
+		var err error
+		if old.segments, whole, err = was.readBase(); err != nil {
+			return nil, err
+		}
+		if whole {
+			if old.base, err = was.openBaseLog(); err != nil {
+				return nil, err
+			}
+			old.shift = old.segments[len(old.segments)-1].Last - 1
+		}
+		if old.jr, _, err = journal.Open(journal.Options{FS: c.FS, Dir: was.journalDir(), Identity: was.identity(), FileBytes: c.JournalBytes}); err != nil {
+			return nil, err
+		}
+		old.segments = append(old.segments, segment{
+			Incarnation: was.Incarnation, Last: old.jr.Last() + old.shift,
+			Agreed: min(old.jr.State().Commit, old.jr.Last()) + old.shift,
+		})
+		return old, nil
+	}
+	return nil, fmt.Errorf("base: no log of incarnation %d in %s ends at op %d of term %d", c.Base.From, c.Base.Dir, c.Base.Last, c.Base.Term)
+}
+
+// entries of the line from an op on, as many as one part holds.
+func (o *oldLog) entries(from op.Number) ([]raftlog.Entry, error) {
+	if last := o.shift + 1; from <= last && o.base != nil {
+		return o.base.Entries(from, last+1, applyBytes)
+	}
+	es, err := o.jr.Entries(from-o.shift, o.jr.Last()+1, applyBytes)
+	es = slices.Clone(es)
+	for i := range es {
+		es[i].Op += o.shift
+	}
+	return es, err
+}
+
+// wants is the next op that is missing, false if nothing is.
+func (c *copying) wants() (op.Number, bool) {
+	next := c.log.Last() + 1
+	return next, c.segments == nil || next <= c.segments[len(c.segments)-1].Last
+}
+
+// stepCopy takes an input while the base is not whole.
+func (r *Replica) stepCopy(in Input) error {
+	c := r.copy
+	next, more := c.wants()
+	switch {
+	case in.Request != nil:
+		r.out.Answers = append(r.out.Answers, Answer{Token: in.Request.Token, Reply: op.Reply{Code: op.NotReady}})
+	case in.Intents != nil:
+		c.intents = append(c.intents, in.Intents...)
+	case in.Tick && c.old == nil && more:
+		if c.later--; c.later <= 0 {
+			r.askPart(next)
+		}
+	case in.Work && c.old != nil && more:
+		es, err := c.old.entries(next)
+		if err != nil {
+			return err
+		}
+		return c.log.Append(nil, es)
+	case in.Work && !more:
+		return r.endCopy()
+	case in.Message != nil && in.Message.Incarnation == r.cfg.Incarnation && in.Message.Base != nil:
+		p := in.Message.Base
+		if p.Segments == nil || p.From != next || !more {
+			return nil
+		}
+		c.segments = p.Segments
+		if len(p.Entries) > 0 {
+			if err := c.log.Append(nil, p.Entries); err != nil {
+				return err
+			}
+			c.asked-- // of the same again
+		}
+		if next, more := c.wants(); more {
+			r.askPart(next)
+		}
+	}
+	return nil
+}
+
+// askPart asks the machine that has the chosen log, and then the others in turn.
+func (r *Replica) askPart(from op.Number) {
+	c := r.copy
+	c.later = askTicks
+	at := slices.Index(r.cfg.Members, r.cfg.Base.Machine)
+	to := r.cfg.Members[(at+c.asked)%len(r.cfg.Members)]
+	if c.asked++; to == r.cfg.ID {
+		to = r.cfg.Base.Machine
+	}
+	r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: to, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Base: &BasePart{From: from}})
+}
+
+// copyWork: something is left to do here.
+func (r *Replica) copyWork() bool {
+	_, more := r.copy.wants()
+	return !more || r.copy.old != nil
+}
+
+// endCopy makes the base durable and becomes a replica like any other.
+func (r *Replica) endCopy() error {
+	c := r.copy
+	if err := c.log.Sync(); err != nil {
+		return err
+	}
+	if err := record.Write(r.cfg.FS, "replica.base", r.cfg.Dir+"/base", r.cfg.identity(), mustEncode(c.segments)); err != nil {
+		return err
+	}
+	r.out.Synced = true
+	n, err := openMember(r.cfg)
+	if err != nil {
+		return err
+	}
+	n.now, n.out = r.now, r.out
+	*r = *n
+	r.learnIntents(c.intents)
+	return nil
+}
+
+// sendPart gives a part of the base to a machine that copies it.
+func (r *Replica) sendPart(to int, from op.Number) error {
+	p := &BasePart{From: from, Segments: r.line.segments}
+	if last := r.line.baseLast(); from <= last && r.line.base != nil {
+		es, err := r.line.base.Entries(from, last+1, applyBytes)
+		if err != nil {
+			return err
+		}
+		p.Entries = es
+	}
+	if p.Segments != nil {
+		r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: to, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Base: p})
+	}
+	return nil
+}
+
+// openLine finds out where a replica is on the line; facts are those of its engine
+// before they are translated.
+func (r *Replica) openLine() error {
+	r.line = &line{present: r.cfg.Incarnation}
+	if r.cfg.Base == nil {
+		return nil
+	}
+	segments, whole, err := r.cfg.readBase()
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return fmt.Errorf("%s/base: want a record, got none", r.cfg.Dir)
+	}
+	l := r.line
+	l.segments, l.shift, l.present = segments, segments[len(segments)-1].Last-1, segments[0].Incarnation
+	if l.shift > 0 {
+		l.base, err = r.cfg.openBaseLog()
+	}
+	return err
+}
+
+// translate lets the engine speak of the line.
+func (r *Replica) translate(e engine.Engine) engine.Engine {
+	if r.cfg.Base == nil {
+		return e
+	}
+	return &lined{Engine: e, line: r.line, owner: r.cfg.Incarnation}
+}
+
+// baseIsGood tells whether the base of a suspect can still be used. One that cannot
+// is dropped, and copied again.
+func (c *Config) baseIsGood() bool {
+	if _, whole, err := c.readBase(); err == nil && whole {
+		if jr, err := c.openBaseLog(); err == nil {
+			jr.Close()
+			return true
+		}
+	}
+	_ = removeAll(c.FS, c.Dir+"/base") // if it comes back it is found bad again
+	_ = removeAll(c.FS, c.Dir+"/base-log")
+	return false
+}

@@ -1,0 +1,88 @@
+package replica
+
+import (
+	"fmt"
+
+	"purgelab/impl/journal"
+	"purgelab/impl/record"
+)
+
+// A sealed replica has stopped for good: its incarnation is to end. That is a record
+// before it says what it holds, so that it never goes on after a restart at which
+// the plane's replica of its machine may not know it yet.
+
+// seal stops this replica.
+func (r *Replica) seal() error {
+	if r.sealed {
+		return nil
+	}
+	if r.jr != nil {
+		if err := r.jr.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := record.Write(r.cfg.FS, "replica.seal", r.cfg.Dir+"/sealed", r.cfg.identity(), nil); err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	r.sealed = true
+	return nil
+}
+
+// isSealed reads whether the incarnation has ended here.
+func (c *Config) isSealed() (bool, error) {
+	_, answer, err := record.Read(c.FS, c.Dir+"/sealed", c.identity())
+	if answer == record.Damaged {
+		return true, nil // there was one
+	}
+	return answer == record.Value, err
+}
+
+// openSealed is a replica that only tells what it holds.
+func openSealed(cfg Config) *Replica {
+	r := &Replica{cfg: cfg, log: cfg.Logger, sealed: true, joining: cfg.member.Joining}
+	r.shown = cfg.showsAt(cfg.home())
+	return r
+}
+
+// Standing is what the metadata plane must know of a replica.
+type Standing struct {
+	// Suspect: its member lost its memory, and it has not joined again. Sealed: it
+	// has stopped for good. Evidence is what it can show of the log that the group
+	// may have to go on from.
+	Suspect, Sealed bool
+	Evidence        Evidence
+}
+
+// Standing of this replica.
+func (r *Replica) Standing() Standing {
+	s := Standing{Suspect: r.joining, Sealed: r.sealed, Evidence: r.cfg.member.Evidence}
+	if own := r.shows(); (!r.joining || r.sealed) && own.Above(s.Evidence) {
+		s.Evidence = own
+	}
+	return s
+}
+
+// shows is what the log of this member shows.
+func (r *Replica) shows() Evidence {
+	if r.jr == nil {
+		return r.shown
+	}
+	last := r.jr.Last()
+	term, err := r.jr.Term(last)
+	return Evidence{Intact: err == nil, Term: term, Last: last}
+}
+
+// showsAt is what the journal in a member's folder shows.
+func (c *Config) showsAt(home string) Evidence {
+	if _, err := c.FS.List(home + "/journal"); err != nil {
+		return Evidence{}
+	}
+	jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: home + "/journal", Identity: c.identity(), FileBytes: c.JournalBytes})
+	if err != nil {
+		return Evidence{}
+	}
+	defer jr.Close()
+	last := jr.Last()
+	term, err := jr.Term(last)
+	return Evidence{Intact: err == nil, Term: term, Last: last}
+}
