@@ -50,6 +50,9 @@ func (w *world) down(n *node, power bool, keep crashfs.Image) {
 	}
 	n.member, n.work = nil, false
 	sink{w, n.id, w.shard}.Observe(observe.Event{Action: action})
+	if power {
+		w.lostPower(n)
+	}
 }
 
 // arm crashes a machine at the nth disk call from now on whose label begins so.

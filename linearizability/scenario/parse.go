@@ -44,6 +44,8 @@ func Parse(file, text string) (*Scenario, error) {
 		}
 	}
 	switch {
+	case s.Policy != (replica.Policy{}) && slices.ContainsFunc(s.Designs, func(d replica.Design) bool { return d != replica.ResetRecord }):
+		return nil, end.bad(1, "replicated: want design reset-record alone")
 	case s.Variants != (replica.Variants{}) && (len(s.Designs) != 1 || s.Designs[0] != replica.ResetRecord):
 		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
 	case len(s.Steps) == 0:
@@ -114,6 +116,12 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 			}
 			s.Listed = append(s.Listed, w)
 		}
+	case "messages", "bookmarks":
+		d, err := replica.ParseDurability(value)
+		if err != nil {
+			return r.bad(at, "%v", err)
+		}
+		*map[string]*replica.Durability{"messages": &s.Policy.Messages, "bookmarks": &s.Policy.Bookmarks}[name] = d
 	case "checkpoint", "segment", "journal":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
@@ -121,7 +129,7 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, defect, red, listed, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, messages, bookmarks, defect, red, listed, checkpoint, segment, journal", name)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type Scenario struct {
 	Replicas int
 	Designs  []replica.Design
 	Variants replica.Variants
+	Policy   replica.Policy
 	// Checkpoint, Segment and Journal are the number of ops between checkpoints
 	// and the sizes of files.
 	Checkpoint, Segment, Journal int

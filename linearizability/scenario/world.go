@@ -48,7 +48,8 @@ type world struct {
 
 	rec       history.Recorder
 	watch     *invariant.Checker
-	shard     op.Partition // counts how often the partition was created again
+	shard     op.Partition // counts how often the partition was created again, and how often its op numbers began anew
+	created   int          // how often it was created again
 	committed op.Number
 	restless  bool // some work had no end
 }
@@ -63,11 +64,14 @@ type node struct {
 	power  bool  // what the armed crash is
 	left   int   // calls until then
 	ended  error // why the replica stopped by itself
+	dark   bool  // without power
+	losses uint64
 }
 
 func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
-	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1+s.recreate, len(s.clients)+1)}
+	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1+len(s.Steps), len(s.clients)+1)}
 	w.watch.Design(d)
+	w.watch.Promises(s.Policy.Messages == replica.Persisted, s.Policy.Bookmarks == replica.Persisted)
 	w.nodes = make([]*node, s.Replicas+1)
 	w.cut = make([][]bool, s.Replicas+1)
 	for i := range w.cut {
@@ -88,13 +92,13 @@ func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
 
 // dir is where a replica lives on its disk.
 func (w *world) dir() string {
-	if w.shard == 0 {
+	if w.created == 0 {
 		return "p0"
 	}
 	return fmt.Sprintf("p0-i%d", w.incarnation())
 }
 
-func (w *world) incarnation() op.Incarnation { return op.Incarnation(w.shard) + 1 }
+func (w *world) incarnation() op.Incarnation { return op.Incarnation(w.created) + 1 }
 
 func (w *world) mkdir(n *node) {
 	fs := n.disk.FS()
@@ -106,6 +110,7 @@ func (w *world) mkdir(n *node) {
 // recreate deletes the partition and creates it again under its name.
 func (w *world) recreate() {
 	w.shard++
+	w.created++
 	w.queue, w.intents, w.committed = nil, nil, 0
 	for _, c := range w.clients {
 		c.session = 0
@@ -132,16 +137,12 @@ func (t *timers) Uint64() uint64 {
 
 func (w *world) boot(n *node) {
 	w.boots++
-	members := make([]int, w.s.Replicas)
-	for i := range members {
-		members[i] = i + 1
-	}
-	r, err := replica.Open(replica.Config{
-		ID: n.id, Members: members, Cluster: 1, Incarnation: w.incarnation(), Design: w.design, Variants: w.s.Variants, FS: n.faults.Wrap(n.disk.FS()), Dir: w.dir(),
-		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Sessions: 64,
-		CheckpointOps: w.s.Checkpoint, SegmentBytes: w.s.Segment, JournalBytes: w.s.Journal,
-		Rand: rand.New(&timers{boot: w.boots}), Sink: sink{w, n.id, w.shard}, Defects: w.defects,
-	})
+	n.dark = false
+	c := w.config(n)
+	c.HeartbeatTicks, c.ElectionTicks, c.Sessions = heartbeatTicks, electionTicks, 64
+	c.CheckpointOps, c.SegmentBytes, c.JournalBytes = w.s.Checkpoint, w.s.Segment, w.s.Journal
+	c.Rand, c.Sink, c.Defects = rand.New(&timers{boot: w.boots}), sink{w, n.id, w.shard}, w.defects
+	r, err := replica.Open(c)
 	if err != nil {
 		w.stopped(n, err)
 		return
