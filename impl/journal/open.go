@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/framed"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/record"
@@ -161,6 +162,9 @@ func (j *Journal) settle() error {
 	// its name; what is written to it from now on must not vanish with the name.
 	if err := j.o.FS.SyncDir("journal.open.dirsync", j.o.Dir); err != nil {
 		return fmt.Errorf("journal: open: %w", err)
+	}
+	if j.o.Defects.Has(defect.RecoveredNotSynced) {
+		return j.noteSync(nil)
 	}
 	known := j.seq == 0 || j.proved
 	if err := j.sync("journal.open.sync"); err != nil {

@@ -159,6 +159,7 @@ func (w *world) end(c *client) string {
 		return "unknown"
 	}
 	c.open = nil
+	defer func() { w.place = w.rec.Last() }()
 	if k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
 		w.rec.Fail(c.process, w.now, k.reply.Code.String())
 		return w.words(k.req, k.reply)

@@ -30,6 +30,8 @@ func Parse(file, text string) (*Scenario, error) {
 			err = s.header(r, seen)
 		case strings.HasPrefix(t, "!!"):
 			err = s.wrong(r, strings.TrimSpace(t[2:]))
+		case strings.HasPrefix(t, "~~"):
+			err = s.seen(r, strings.TrimSpace(t[2:]))
 		default:
 			err = s.step(r)
 		}
@@ -179,7 +181,7 @@ func (s *Scenario) step(r *reader) error {
 	case !v.answers && asks:
 		return r.bad(len(what)+1, "%s has no answer", verb.text)
 	}
-	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, do: func(w *world) string {
+	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, do: func(w *world) string {
 		got := do(w)
 		if !now {
 			w.settle()
@@ -201,6 +203,25 @@ func (s *Scenario) wrong(r *reader, text string) error {
 		return r.bad(at+2, "want another answer than the line above")
 	}
 	s.Steps[len(s.Steps)-1].Wrong = text
+	return nil
+}
+
+// seen reads what a report says that the step above was answered.
+func (s *Scenario) seen(r *reader, text string) error {
+	at := strings.Index(r.text, "~~") + 1
+	if len(s.Steps) == 0 || s.Steps[len(s.Steps)-1].Want == "" {
+		return r.bad(at, "a line with ~~ wants a step with an answer above it")
+	}
+	step := &s.Steps[len(s.Steps)-1]
+	switch {
+	case !step.asks:
+		return r.bad(at, "a line with ~~ wants an answer to a client above it")
+	case step.Wrong != step.Want || step.Seen != "":
+		return r.bad(at, "the step has another answer already")
+	case text == "" || text == step.Want:
+		return r.bad(at+2, "want another answer than the line above")
+	}
+	step.Seen = text
 	return nil
 }
 

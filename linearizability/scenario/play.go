@@ -29,6 +29,7 @@ type Result struct {
 	Red       []verdict.Result
 	Undecided string
 	History   []history.Event
+	places    []int // per step: of the answer to it in History; -1: none
 }
 
 // Met tells whether everything is as the file says: the answers, and that nothing
@@ -88,7 +89,9 @@ func Play(ctx context.Context, s *Scenario, d replica.Design, defective bool) *R
 	w.until(patienceTicks, func() bool { return w.leader() != 0 })
 	w.settle()
 	for i, step := range s.Steps {
+		w.place = -1
 		r.Answers = append(r.Answers, step.do(w))
+		r.places = append(r.places, w.place)
 		if r.Answers[i] != r.want(i) {
 			r.Differ = append(r.Differ, i)
 		}
@@ -159,6 +162,14 @@ func (w *world) atRest() string {
 	return ""
 }
 
+// options say how the history is judged.
+func (r *Result) options() (o check.Options) {
+	if !r.Design.Intents() {
+		o.Semantics.Numbering = model.Continue
+	}
+	return o
+}
+
 // judge asks those who watched, and porcupine.
 func (r *Result) judge(ctx context.Context, w *world, stuck string) {
 	seen := map[string]bool{}
@@ -175,16 +186,12 @@ func (r *Result) judge(ctx context.Context, w *world, stuck string) {
 		red("NoStuckReplica", stuck)
 	}
 	r.History = w.rec.Events()
-	o := check.Options{}
-	if !r.Design.Intents() {
-		o.Semantics.Numbering = model.Continue
-	}
 	ops, err := w.rec.Ops()
 	if err != nil {
 		r.Undecided = err.Error()
 		return
 	}
-	v, _, err := check.Check(ctx, ops, o)
+	v, _, err := check.Check(ctx, ops, r.options())
 	switch {
 	case err != nil:
 		r.Undecided = err.Error()

@@ -12,6 +12,7 @@
 //	fault.go     what breaks it
 //	client.go    what is asked, recorded in a history
 //	play.go      plays a scenario and judges it
+//	observed.go  the history as a report tells it, which must be rejected
 //
 // A scenario is judged three times: each step must answer what its line says; the
 // named invariants watch the replicas; and the history must be linearizable. With
@@ -62,8 +63,12 @@ type Step struct {
 	// Want is the answer that must come, Wrong the one that the defect causes
 	// instead; the same if there is no line with !!.
 	Want, Wrong string
+	// Seen is what a report says that was answered, where no switch brings it back;
+	// empty if there is no line with ~~.
+	Seen string
 
-	do func(*world) string
+	asks bool // a client is answered
+	do   func(*world) string
 }
 
 // Defects of the scenario as a set.

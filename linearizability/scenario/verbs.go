@@ -13,6 +13,7 @@ import (
 // verb is a word that begins a step.
 type verb struct {
 	answers bool
+	asks    bool // the answer is one to a client
 	read    func(r *reader, s *Scenario, client int) (func(*world) string, error)
 }
 
@@ -20,13 +21,13 @@ var verbs map[string]verb
 
 func init() {
 	asked := func(of func(*reader) (func(*world, *client) *op.Request, error)) verb {
-		return verb{true, func(r *reader, s *Scenario, client int) (func(*world) string, error) {
+		return verb{true, true, func(r *reader, s *Scenario, client int) (func(*world) string, error) {
 			return readAsk(r, s, client, of)
 		}}
 	}
 	// onNode is a verb about one machine.
 	onNode := func(answers bool, rest func(*reader) (func(*world, *node) string, error)) verb {
-		return verb{answers, func(r *reader, s *Scenario, _ int) (func(*world) string, error) {
+		return verb{answers, false, func(r *reader, s *Scenario, _ int) (func(*world) string, error) {
 			id, err := r.replica(s)
 			if err != nil {
 				return nil, err
@@ -39,7 +40,7 @@ func init() {
 		}}
 	}
 	plain := func(answers bool, do func(*world, *client) string) verb {
-		return verb{answers, func(_ *reader, _ *Scenario, client int) (func(*world) string, error) {
+		return verb{answers, answers, func(_ *reader, _ *Scenario, client int) (func(*world) string, error) {
 			return func(w *world) string { return do(w, w.clients[client]) }, nil
 		}}
 	}
@@ -56,8 +57,8 @@ func init() {
 		"purge":           asked(readPurge),
 		"repeat":          asked(readRepeat),
 
-		"begin":   {false, readBegin(false)},
-		"delay":   {false, readBegin(true)},
+		"begin":   {read: readBegin(false)},
+		"delay":   {read: readBegin(true)},
 		"arrive":  plain(false, (*world).arrive),
 		"end":     plain(true, (*world).end),
 		"give-up": plain(false, func(w *world, c *client) string { w.giveUp(c); return "" }),
@@ -73,8 +74,8 @@ func init() {
 		"leader":     onNode(true, fixedNode(func(w *world, n *node) string { return w.elect(n.id) })),
 		"look":       onNode(true, fixedNode((*world).look)),
 		"files":      onNode(true, readFiles),
-		"wait":       {false, readWait},
-		"recreate":   {false, readRecreate},
+		"wait":       {read: readWait},
+		"recreate":   {read: readRecreate},
 	}
 }
 

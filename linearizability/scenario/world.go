@@ -47,6 +47,7 @@ type world struct {
 	processes int
 
 	rec       history.Recorder
+	place     int // of the last answer in the history
 	watch     *invariant.Checker
 	shard     op.Partition // counts how often the partition was created again, and how often its op numbers began anew
 	created   int          // how often it was created again

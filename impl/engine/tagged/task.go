@@ -163,6 +163,9 @@ func (t *Task) complete() (bool, observe.Action, error) {
 	if err := e.writeMarker(m); err != nil {
 		segs.Close()
 		marks.Close()
+		if e.o.Defects.Has(defect.CompletionStartedOver) {
+			t.next = (*Task).change
+		}
 		return false, "", fmt.Errorf("engine: purge at op %d: %w", t.cp.Applied, err)
 	}
 	e.Close()

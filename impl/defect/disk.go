@@ -1,0 +1,16 @@
+package defect
+
+// Defects of what is done about a disk.
+const (
+	// RecoveredNotSynced: a boot takes what it reads from the journal for durable,
+	// and does not sync it.
+	RecoveredNotSynced Set = 1 << (iota + 36)
+	// CompletionStartedOver: when the completion of a purge could not be made
+	// durable for certain, the folder that it names is made anew.
+	CompletionStartedOver
+)
+
+func init() {
+	names["recovered-not-synced"] = RecoveredNotSynced
+	names["completion-started-over"] = CompletionStartedOver
+}
