@@ -70,6 +70,7 @@ line and column are printed.`,
 type scenarioLine struct {
 	Scenario string           `json:"scenario"`
 	Design   string           `json:"design"`
+	Variant  string           `json:"variant,omitempty"`
 	Defect   string           `json:"defect,omitempty"`
 	Met      bool             `json:"met"`
 	Trouble  string           `json:"trouble,omitempty"`
@@ -94,8 +95,12 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 			}
 			r := scenario.Play(cmd.Context(), s, d, defective)
 			played++
-			line := scenarioLine{Scenario: s.Name, Design: d.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
+			line := scenarioLine{Scenario: s.Name, Design: d.String(), Variant: s.Variants.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
 			outcome, violated := "met", "nothing"
+			design := d.String()
+			if line.Variant != "" {
+				design += ", " + strings.ReplaceAll(line.Variant, ",", ", ")
+			}
 			if len(r.Red) > 0 {
 				violated = r.Red[0].Property
 			}
@@ -107,7 +112,7 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 			case !r.Met():
 				outcome = "not met"
 				code = worse(code, exitOf(r))
-				fmt.Fprintf(&trouble, "%s, %s: %s\n", s.Name, d, r.Trouble())
+				fmt.Fprintf(&trouble, "%s, %s: %s\n", s.Name, design, r.Trouble())
 			}
 			if steps {
 				tellSteps(&told, s, r)
@@ -115,9 +120,9 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 			}
 			if defective {
 				line.Defect = s.Defect
-				t.add(s.Name, d, s.Defect, outcome, violated)
+				t.add(s.Name, design, s.Defect, outcome, violated)
 			} else {
-				t.add(s.Name, d, outcome, violated)
+				t.add(s.Name, design, outcome, violated)
 			}
 			if jsonWanted(cmd) {
 				if err := writeJSON(cmd.OutOrStdout(), line); err != nil {
