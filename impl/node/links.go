@@ -26,8 +26,6 @@ type inbox struct {
 type received struct {
 	calls    []*call
 	messages []parcel
-	looks    []func(*replica.Replica)
-	synced   *replica.SyncResult // nil: no sync has ended
 }
 
 func (b *inbox) request(c *call) {
@@ -46,20 +44,6 @@ func (b *inbox) message(p parcel) {
 	b.signal()
 }
 
-func (b *inbox) look(f func(*replica.Replica)) {
-	b.mu.Lock()
-	b.got.looks = append(b.got.looks, f)
-	b.mu.Unlock()
-	b.signal()
-}
-
-func (b *inbox) synced(r *replica.SyncResult) {
-	b.mu.Lock()
-	b.got.synced = r
-	b.mu.Unlock()
-	b.signal()
-}
-
 func (b *inbox) signal() {
 	select {
 	case b.wake <- struct{}{}:
@@ -71,8 +55,7 @@ func (b *inbox) signal() {
 func (b *inbox) take(into *received) {
 	clear(into.calls)
 	clear(into.messages)
-	clear(into.looks)
-	empty := received{calls: into.calls[:0], messages: into.messages[:0], looks: into.looks[:0]}
+	empty := received{into.calls[:0], into.messages[:0]}
 	b.mu.Lock()
 	*into, b.got = b.got, empty
 	b.mu.Unlock()

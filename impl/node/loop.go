@@ -11,12 +11,21 @@ import (
 // loop runs the machine until it is told to stop, or the machine does.
 func (n *Node) loop() {
 	defer close(n.done)
-	n.err = n.run()
-	if result := n.awaitSync(); result != nil && n.err == nil {
-		_, n.err = n.step(replica.Input{Sync: result})
-	}
+	synced := make(chan struct{})
+	go func() {
+		defer close(synced)
+		for call := range n.syncs {
+			n.sync(call)
+		}
+	}()
+	err := n.run()
+	close(n.syncs)
+	<-synced // no file is let go under a sync
 	if n.links != nil {
 		n.links.leave(n)
+	}
+	if n.err = err; n.err == nil && n.late != nil {
+		n.err = n.step(replica.Input{Sync: n.late})
 	}
 	if n.err == nil && n.clean {
 		n.err = n.machine.Close()
@@ -26,119 +35,121 @@ func (n *Node) loop() {
 	n.err = errors.Join(n.err, n.lock.Close())
 }
 
+// run lets the machine do what there is to do, and waits when there is nothing.
 func (n *Node) run() error {
-	syncs := make(chan func() error, 1)
-	defer close(syncs)
-	n.syncs = syncs
-	go n.syncBeside(syncs)
 	ticks := time.NewTicker(n.tick)
 	defer ticks.Stop()
-	var got received
-	for work := true; ; {
-		ticked := false
-		if !work {
-			select {
-			case <-n.in.wake:
-			case <-ticks.C:
-				ticked = true
-			case <-n.stopping:
-				return nil
-			}
-		} else {
-			select {
-			case <-n.stopping:
-				return nil
-			case <-ticks.C:
-				ticked = true
-			default:
-			}
+	for busy := true; ; {
+		ticked, stop := n.wait(busy, ticks.C)
+		n.mu.Lock()
+		err := n.failed
+		if err == nil && !stop {
+			err = n.turn(ticked)
 		}
-		n.in.take(&got)
-		out, err := n.takeIn(&got, ticked)
-		if err == nil && (work || out) {
-			work, err = n.step(replica.Input{Work: true})
+		if n.next != nil && err == nil {
+			n.syncs <- n.next
+			n.next = nil
 		}
-		if err != nil {
+		busy = n.work
+		n.ended = stop || err != nil
+		n.mu.Unlock()
+		if stop || err != nil {
 			return err
 		}
 	}
 }
 
-// syncBeside makes the syncs that the machine asks for, one at a time, while loop
-// goes on.
-func (n *Node) syncBeside(calls <-chan func() error) {
-	for call := range calls {
-		n.in.synced(&replica.SyncResult{Err: call()})
-	}
-}
-
-// awaitSync waits for the sync that is under way, so that no file is let go under
-// it; nil if there is none.
-func (n *Node) awaitSync() *replica.SyncResult {
-	for n.syncing {
-		var got received
-		<-n.in.wake
-		n.in.take(&got)
-		if got.synced != nil {
-			n.syncing = false
-			return got.synced
+// wait returns when something came or is to be done.
+func (n *Node) wait(busy bool, ticks <-chan time.Time) (ticked, stop bool) {
+	if busy {
+		select {
+		case <-n.stopping:
+			return false, true
+		case <-ticks:
+			return true, false
+		default:
+			return false, false
 		}
 	}
-	return nil
+	select {
+	case <-n.in.wake:
+		return false, false
+	case <-ticks:
+		return true, false
+	case <-n.stopping:
+		return false, true
+	}
 }
 
-// takeIn gives the machine what has come; work tells whether it now has some.
-func (n *Node) takeIn(got *received, ticked bool) (work bool, err error) {
+// sync makes a sync that the machine asked for, and goes straight on to the next
+// one if there is something to sync by then, since a disk that waits is time lost.
+func (n *Node) sync(call func() error) {
+	for call != nil {
+		result := &replica.SyncResult{Err: call()}
+		n.mu.Lock()
+		if n.ended {
+			n.late, call = result, nil
+		} else {
+			err := n.step(replica.Input{Sync: result})
+			if err == nil {
+				err = n.turn(false)
+			}
+			call, n.next = n.next, nil
+			if n.failed = err; err != nil || n.work {
+				n.in.signal()
+			}
+		}
+		n.mu.Unlock()
+	}
+}
+
+// turn takes in what has come and does one piece of work. n.mu is held.
+func (n *Node) turn(ticked bool) error {
 	if ticked {
-		if work, err = n.step(replica.Input{Tick: true}); err != nil {
-			return false, err
+		if err := n.step(replica.Input{Tick: true}); err != nil {
+			return err
 		}
 	}
-	if got.synced != nil {
-		n.syncing = false
-		if work, err = n.step(replica.Input{Sync: got.synced}); err != nil {
-			return false, err
-		}
-	}
-	for _, m := range got.messages {
+	n.in.take(&n.got)
+	for _, m := range n.got.messages {
 		msg, err := m.decode()
 		if err != nil {
-			return false, fmt.Errorf("node: message from replica %d: %w", m.from, err)
+			return fmt.Errorf("node: message from replica %d: %w", m.from, err)
 		}
-		if work, err = n.step(replica.Input{Message: &msg}); err != nil {
-			return false, err
+		if err := n.step(replica.Input{Message: &msg}); err != nil {
+			return err
 		}
 	}
-	for _, c := range got.calls {
+	for _, c := range n.got.calls {
 		n.token++
 		n.calls[n.token] = c
-		if work, err = n.step(replica.Input{Request: &replica.Request{Token: n.token, Op: c.req}}); err != nil {
-			return false, err
+		if err := n.step(replica.Input{Request: &replica.Request{Token: n.token, Op: c.req}}); err != nil {
+			return err
 		}
 	}
-	for _, look := range got.looks {
-		look(n.machine)
+	if !n.work {
+		return nil
 	}
-	return work, nil
+	return n.step(replica.Input{Work: true})
 }
 
-// step gives the machine one input and hands out what leaves it.
-func (n *Node) step(in replica.Input) (work bool, err error) {
+// step gives the machine one input and hands out what leaves it. n.mu is held.
+func (n *Node) step(in replica.Input) error {
 	in.Now = n.now()
 	out, err := n.machine.Step(in)
 	if err != nil {
-		return false, err
+		return err
+	}
+	n.work = out.Work
+	if out.Sync != nil {
+		n.next = out.Sync
 	}
 	for i := range out.Messages {
 		if n.links != nil {
 			if err := n.links.send(&out.Messages[i]); err != nil {
-				return false, err
+				return err
 			}
 		}
-	}
-	if out.Sync != nil {
-		n.syncing = true
-		n.syncs <- out.Sync
 	}
 	for i := range out.Answers {
 		a := out.Answers[i]
@@ -147,7 +158,7 @@ func (n *Node) step(in replica.Input) (work bool, err error) {
 			c.answer <- a
 		}
 	}
-	return out.Work, nil
+	return nil
 }
 
 // now is the wall clock, which does not fall while the node runs.

@@ -2,17 +2,17 @@
 // clock, goroutines. The machine itself (package replica) is the one that the
 // simulator runs; nothing of it is written again here.
 //
-// A Node is one replica of one partition. One goroutine owns its machine and
-// does nothing but this, over and over:
+// A Node is one replica of one partition. Two goroutines give inputs to its machine,
+// one at a time. The first does nothing but this, over and over:
 //
-//	take in all that has come: ticks, messages, requests, the end of a sync
+//	take in all that has come: ticks, messages, requests
 //	let the machine do one piece of disk work
-//	hand out what left the machine: messages, answers, a sync
+//	hand out what left the machine: messages, answers
 //
-// A second goroutine makes the syncs of the journal, one at a time. While one runs
-// the first materializes and answers what the sync before made durable, and takes
-// in requests, which are written together when the sync ends and share the next
-// one: that is group commit. There are no sockets yet: nodes of one
+// A second one makes the syncs of the journal. While it is in a sync the first
+// materializes and answers what the sync before made durable, and takes in
+// requests. These are written together when the sync ends, and share the next one,
+// which begins at once: that is group commit. There are no sockets yet: nodes of one
 // process send each other encoded messages over Links.
 //
 // A Node answers a request once. What was not answered when the node stops, or
@@ -66,13 +66,12 @@ var ErrStopped = errors.New("node: stopped")
 
 // Node is a running replica. Its methods are safe for concurrent use.
 type Node struct {
-	id      int
-	machine *replica.Replica // of the goroutine that runs loop
-	tick    time.Duration
-	links   *Links
-	lock    *os.File
-	begun   time.Time
-	in      inbox
+	id    int
+	tick  time.Duration
+	links *Links
+	lock  *os.File
+	begun time.Time
+	in    inbox
 
 	stopping chan struct{} // closed to end loop
 	once     sync.Once
@@ -80,11 +79,18 @@ type Node struct {
 	done     chan struct{}
 	err      error // why loop ended; read after done
 
-	// Of loop: calls that were not answered, and the sync that is under way.
-	calls   map[uint64]*call
+	syncs chan func() error // to be made; at most one
+
+	mu      sync.Mutex // guards what follows
+	machine *replica.Replica
+	got     received
+	calls   map[uint64]*call // not answered, by token
 	token   uint64
-	syncs   chan<- func() error
-	syncing bool
+	work    bool                // the machine has some
+	next    func() error        // sync that it asked for and nobody makes yet
+	failed  error               // why it stopped, if that was after a sync
+	ended   bool                // no more input
+	late    *replica.SyncResult // of the sync under way when it ended
 }
 
 // call is a request that waits for its answer.
@@ -112,6 +118,7 @@ func Open(o Options) (*Node, error) {
 	n := &Node{
 		id: o.Replica.ID, machine: machine, tick: o.Tick, links: o.Links, lock: lock, begun: time.Now(),
 		stopping: make(chan struct{}), done: make(chan struct{}), calls: map[uint64]*call{},
+		syncs: make(chan func() error, 1), work: true,
 	}
 	if n.tick == 0 {
 		n.tick = DefaultTick
@@ -170,14 +177,22 @@ func (n *Node) Do(ctx context.Context, req *op.Request) (replica.Answer, error) 
 
 // View reads the replica between two of its steps.
 func (n *Node) View() (replica.View, error) {
-	out := make(chan replica.View, 1)
-	n.in.look(func(r *replica.Replica) { out <- r.View() })
-	select {
-	case v := <-out:
-		return v, nil
-	case <-n.done:
-		return replica.View{}, n.why()
+	var v replica.View
+	if !n.look(func(r *replica.Replica) { v = r.View() }) {
+		<-n.done
+		return v, n.why()
 	}
+	return v, nil
+}
+
+// look reads the machine; false if it has stopped.
+func (n *Node) look(f func(*replica.Replica)) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.ended {
+		f(n.machine)
+	}
+	return !n.ended
 }
 
 // Done is closed when the node has stopped, by itself or because it was told to.

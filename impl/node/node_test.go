@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,16 +181,16 @@ func TestPowerLoss(t *testing.T) {
 		p.o.Replica.BootID = 2
 		require.NoError(t, p.Start(id))
 		n := p.Replica(id)
-		suspect := make(chan error, 1)
-		n.in.look(func(r *replica.Replica) { suspect <- r.Report().Suspect })
+		var suspect error
+		n.look(func(r *replica.Replica) { suspect = r.Report().Suspect })
 		var unclean *replica.UncleanError
-		require.Equal(t, !clean, errors.As(<-suspect, &unclean))
+		require.Equal(t, !clean, errors.As(suspect, &unclean))
 		require.Eventually(t, func() bool {
-			standing := make(chan bool, 1)
-			n.in.look(func(r *replica.Replica) { standing <- r.Standing().Suspect })
+			suspect := true
+			n.look(func(r *replica.Replica) { suspect = r.Standing().Suspect })
 			v, err := n.View()
 			require.NoError(t, err)
-			return !<-standing && v.Facts.End == 2
+			return !suspect && v.Facts.End == 2
 		}, 20*time.Second, 5*time.Millisecond, "it has all messages, and a vote")
 		// It counts: without one of the others there is a majority still.
 		p.Kill(p.Leader())
@@ -237,12 +238,12 @@ func TestForeign(t *testing.T) {
 // brokenSync fails the syncs of the journal once it is told to.
 type brokenSync struct {
 	vfs.FS
-	broken *bool
+	broken *atomic.Bool
 }
 
 type brokenFile struct {
 	vfs.File
-	broken *bool
+	broken *atomic.Bool
 }
 
 func (b brokenSync) Create(l vfs.Label, path string) (vfs.File, error) {
@@ -251,7 +252,7 @@ func (b brokenSync) Create(l vfs.Label, path string) (vfs.File, error) {
 }
 
 func (b brokenFile) Sync(l vfs.Label) error {
-	if *b.broken {
+	if b.broken.Load() {
 		return &fs.PathError{Op: "sync", Path: "journal", Err: errors.New("input/output error")}
 	}
 	return b.File.Sync(l)
@@ -261,7 +262,7 @@ func (b brokenFile) Sync(l vfs.Label) error {
 func TestDiskError(t *testing.T) {
 	o := options(t)
 	o.Replica.ID, o.Replica.Members = 1, []int{1}
-	broken := false
+	var broken atomic.Bool
 	o.Disk = func(real vfs.FS) vfs.FS { return brokenSync{real, &broken} }
 	n, err := Open(o)
 	require.NoError(t, err)
@@ -277,7 +278,7 @@ func TestDiskError(t *testing.T) {
 	a, err := n.Do(context.Background(), req)
 	require.NoError(t, err)
 	require.Equal(t, op.OK, a.Reply.Code)
-	n.in.look(func(*replica.Replica) { broken = true })
+	broken.Store(true)
 	_, err = n.Do(context.Background(), req)
 	require.ErrorIs(t, err, ErrStopped)
 	var disk *replica.DiskError

@@ -111,6 +111,7 @@ func (r *Replica) synced(err error) error {
 	if err := r.jr.EndSync(err); err != nil {
 		return err
 	}
+	r.localTurn = false // the disk waits for the next batch
 	return r.endBatch()
 }
 
