@@ -20,8 +20,12 @@
 //	search.go     the states of the search, and one step of it
 //	bookmarks.go  what a bookmark may be, kept apart per key
 //	unknown.go    which unknown outcomes can matter, and what they may do
+//	kept.go       what the history tells about new incarnations
+//	trail.go      from which states the next one may have gone on
+//	succeed.go    the states in which it may begin
 //	explain.go    why a history has no order
 //
 // The pruning in these files is checked against a search without any, on
-// random small histories (linearizability/check, TestAgreesWithNaive).
+// random small histories (linearizability/check, TestAgreesWithNaive,
+// TestNewIncarnationsAgreeWithNaive).
 package model

@@ -206,7 +206,7 @@ func (p *Problem) addAnswered(o *Operation, removals removals) *item {
 	x.gen, x.revealed = reveals(o)
 	x.incarnation = answeredIn(o)
 	x.end, x.bounded = endOf(o, x.revealed)
-	if a.Code == op.Gone && !removals.within(o.Call, o.Return) {
+	if old := x.incarnation != 0 && x.incarnation != a.Position.Incarnation; a.Code == op.Gone && !old && !removals.within(o.Call, o.Return) {
 		x.wrong = "gone, but no purge and no delete-records can have removed the range"
 	}
 	p.add(o, x, o.Return)
@@ -260,10 +260,21 @@ func endOf(o *Operation, revealed bool) (op.Position, bool) {
 // does not show it. A repeat shows an older one.
 func answeredIn(o *Operation) op.Incarnation {
 	r, a := o.Request, o.Reply
-	switch {
-	case r.Kind == op.NewIncarnation:
-		return a.Agreed.Incarnation
-	case a.Position.Incarnation != 0 && (r.Session == 0 || r.Kind == op.Purge || a.Code == op.StaleIncarnation):
+	if r.Kind == op.Purge && a.Code == op.Mismatch {
+		return 0 // as in Differs
+	}
+	positioned := hasBounds(a.Code)
+	if a.Code == op.OK || a.Code == op.Gone {
+		switch r.Kind {
+		case op.NewIncarnation:
+			return a.Agreed.Incarnation
+		case op.Append, op.Poll, op.DeleteRecords, op.Purge:
+			positioned = true
+		case op.GetBookmark, op.ListOffsets:
+			positioned = a.Found
+		}
+	}
+	if positioned && a.Position.Incarnation != 0 && (r.Session == 0 || r.Kind == op.Purge || a.Code == op.StaleIncarnation) {
 		return a.Position.Incarnation
 	}
 	return r.Incarnation

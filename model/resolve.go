@@ -130,7 +130,11 @@ func (f *facts) learn(o *Operation) {
 		f.saw(p)
 		f.end(p, op.Offset(len(r.Payloads)))
 		for i, m := range r.Payloads {
-			f.taken[at(p, p.Offset+op.Offset(i))] = m
+			q := at(p, p.Offset+op.Offset(i))
+			f.taken[q] = m
+			if r.Session != 0 && a.Timestamp != 0 { // it may be the repeat of an unknown one
+				f.stamps[q] = max(f.stamps[q], a.Timestamp)
+			}
 		}
 	case op.Poll:
 		f.learnPoll(o)

@@ -194,12 +194,13 @@ func (e *expansion) try(c configuration) (configuration, bool) {
 		return p.begins(c, x)
 	}
 	if x.keyed {
-		alts := p.answerKey(c.core, c.key(x.key).alts, x)
+		before := c.key(x.key).alts
+		alts := p.answerKey(c.core, before, x)
 		if len(alts) == 0 {
 			return c, false
 		}
 		c = c.with(keyed{x.key, alts})
-		if c.trail != nil && x.op.Request.Mutates() && (x.op.Reply.Code == op.OK || x.op.Reply.Code == op.Gone) {
+		if c.trail != nil && settles(x, before) {
 			c = p.leave(c, x.op.Request.Kind, x.shadow)
 		}
 		return c, true

@@ -163,12 +163,12 @@ func (p *Problem) alike(pending []int32, i int) bool {
 }
 
 // classOf prints what makes operations alike: all of the request; of an append
-// that nobody read, only its size.
+// that nobody read, only its size and the incarnation that it means.
 func classOf(r *op.Request, read map[op.Payload]bool) string {
 	if r.Kind != op.Append || slices.ContainsFunc(r.Payloads, func(m op.Payload) bool { return read[m] }) {
 		return describeRequest(r)
 	}
-	return fmt.Sprintf("append of %d", len(r.Payloads))
+	return fmt.Sprintf("append of %d in i%d", len(r.Payloads), r.Incarnation)
 }
 
 // spent tells whether an operation cannot have an effect any more once the

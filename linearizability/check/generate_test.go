@@ -20,6 +20,10 @@ type shape struct {
 	dense     bool // more of what is rare, for short histories
 	repeats   bool // clients ask again, and go on with a session after an unknown outcome
 	bug       bug  // what goes wrong, once, half way
+	// begins is how many new incarnations there are at most, and loses what they
+	// may lack.
+	begins int
+	loses  op.Losses
 }
 
 // generate runs clients against the model, one request at a time, each at one
@@ -34,11 +38,15 @@ func generate(seed uint64, s shape) (*history.Recorder, *model.State) {
 func generateWith(seed uint64, s shape) (*history.Recorder, *model.State, bool) {
 	g := &generator{shape: s, r: rand.New(rand.NewPCG(seed, 1)), state: model.Init(), rec: &history.Recorder{}}
 	g.clients = make([]client, s.clients)
+	g.log = []*model.State{g.state}
 	for ; g.invoked < s.ops || g.busy(); g.now++ {
+		if g.begins > 0 && g.r.IntN(4*s.ops/s.begins+1) == 0 {
+			g.begin()
+		}
 		c := g.r.IntN(len(g.clients))
 		switch x := &g.clients[c]; {
 		case x.req == nil && g.invoked < s.ops:
-			x.req = g.request(x)
+			x.req = g.named(x, g.request(x))
 			g.rec.Invoke(c, g.now, x.req)
 			g.invoked++
 		case x.req == nil:
@@ -93,6 +101,9 @@ func (g *generator) readAll() {
 		all = append(all, &op.Request{Kind: op.GetBookmark, Key: op.Key{Kind: op.Consumer, ID: id}}, &op.Request{Kind: op.GetBookmark, Key: op.Key{Kind: op.Group, ID: id}})
 	}
 	for _, r := range all {
+		if g.shape.begins > 0 {
+			r.Incarnation = g.state.Incarnation()
+		}
 		g.rec.Invoke(0, g.now, r)
 		g.rec.Answer(0, g.now, g.execute(r))
 	}
@@ -112,6 +123,8 @@ type generator struct {
 	old     *model.State // the state before the latest purge
 	twin    *model.State // the state without a delete-records; see movedBackStart
 	fired   bool
+	log     []*model.State // from which a new incarnation may go on
+	purges  []*op.Request
 }
 
 type client struct {
@@ -121,6 +134,7 @@ type client struct {
 	session  op.Session
 	sequence op.Sequence
 	last     *op.Request // numbered
+	belief   op.Incarnation
 }
 
 func (g *generator) busy() bool {
@@ -153,6 +167,7 @@ func (g *generator) execute(r *op.Request) *op.Reply {
 	before := g.state
 	next, reply := g.semantics.Step(g.state, r, c)
 	g.state = next
+	g.remember(before, r)
 	if before.Generation() != next.Generation() {
 		g.old = before
 	}
@@ -184,7 +199,7 @@ func (g *generator) request(x *client) *op.Request {
 func (g *generator) draw() *op.Request {
 	s := g.state
 	key := op.Key{Kind: op.ConsumerKind(g.r.IntN(2)), ID: g.r.Uint32N(g.keys)}
-	at := op.Position{Incarnation: 1, Generation: s.Generation(), Offset: op.Offset(g.r.IntN(int(s.End()) + 2))}
+	at := op.Position{Incarnation: s.Incarnation() - op.Incarnation(g.r.IntN(int(min(2, s.Incarnation())))), Generation: s.Generation(), Offset: op.Offset(g.r.IntN(int(s.End()) + 2))}
 	bare := g.r.IntN(6) == 0
 	n := g.r.IntN(100)
 	if g.dense && g.r.IntN(4) == 0 {
@@ -228,5 +243,5 @@ func (g *generator) expected() *op.Position {
 	if g.r.IntN(5) > 0 {
 		return nil
 	}
-	return &op.Position{Incarnation: 1, Generation: g.state.Generation(), Offset: g.state.End() - op.Offset(g.r.IntN(2))}
+	return &op.Position{Incarnation: g.state.Incarnation(), Generation: g.state.Generation(), Offset: g.state.End() - op.Offset(g.r.IntN(2))}
 }
