@@ -7,6 +7,10 @@
 (* and it can always be had again (see Ordered). Segments hold one batch each.      *)
 (* Bookmarks are an append-only log, as in Ordered. Made atomic: the syncs before    *)
 (* a checkpoint, and the record (see Disk).                                     *)
+(*                                                                           *)
+(* There is no group level of its own: replicas choose nothing, each op of the agreed  *)
+(* log has one effect, so several of them are those of OrderedGroup with no purge in   *)
+(* its log. What they show is said in AdvanceShows.                               *)
 EXTENDS Effects, TLC
 
 CONSTANTS
@@ -31,8 +35,9 @@ vars   == <<store, last, ghosts>>
 NoFacts == [applied |-> 0]
 
 (* Limits of a model are put here by its MC module. *)
-MayGrow(o) == TRUE
-MayCrash   == TRUE
+MayGrow(o)   == TRUE
+MayCrash     == TRUE
+MayLosePower == MayCrash
 
 (* segs are append-only, the first `synced` are stable; gone are ops whose segments  *)
 (* are removed, not yet durably: a power loss may bring any of them back. bms are     *)
@@ -162,7 +167,6 @@ ListOffsets ==
     /\ UNCHANGED <<store, ghost_hist, ghost_crashes>>
 
 Stops ==
-    /\ MayCrash
     /\ up' = "down"
     /\ mem' = NoFacts
     /\ ghost_crashes' = ghost_crashes + 1
@@ -173,6 +177,7 @@ Stops ==
    Memory is gone; the disk stays as a reader saw it. *)
 ProcessCrash ==
     /\ Running
+    /\ MayCrash
     /\ Stops
     /\ last' = [a |-> "ProcessCrash"]
     /\ UNCHANGED disk
@@ -181,6 +186,7 @@ ProcessCrash ==
 (* of back are there again.                                                    *)
 PowerLossLeaving(s, b, back) ==
     /\ Running
+    /\ MayLosePower
     /\ disk' = [disk EXCEPT !.segs = SubSeq(@, 1, s), !.synced = s,
                             !.bms = SubSeq(@, 1, b), !.bmsSynced = b, !.gone = @ \ back]
     /\ last' = [a |-> "PowerLoss", s |-> s, b |-> b, back |-> back]
@@ -226,29 +232,4 @@ Next ==
     \/ Serve
 
 Spec == Init /\ [][Next]_vars
-
------------------------------------------------------------------------------
-(* The named properties, as far as they speak of this design. *)
-Truth == ghost_hist[mem.applied + 1]
-
-(* What clients are told of the start never falls. *)
-StartMonotone ==
-    [][ ghost_shown.start <= ghost_shown'.start ]_ghost_shown
-
-(* What clients are told of the end never falls. *)
-LatestMonotone ==
-    [][ ghost_shown.end <= ghost_shown'.end ]_ghost_shown
-
-(* Earliest answers the start, latest the end, as of the ops applied. *)
-EarliestIsStart == up = "serve" => mem.start = Truth.start /\ mem.end = End(Truth)
-
-(* No message at or above the start is removed by a deletion, reclaim or recovery. *)
-NoFreshLoss ==
-    up = "serve" =>
-        {<<Truth.start + j - 1, Truth.msgs[j].p>> : j \in DOMAIN Truth.msgs}
-            \subseteq Readable(There, mem.applied, mem.start)
-
-(* No message below the start is shown, though reclaim is late or undone. *)
-NoResurrectedMessage ==
-    up = "serve" => \A x \in Readable(There, mem.applied, mem.start) : x[1] >= Truth.start
 =============================================================================

@@ -47,8 +47,9 @@ Checkpointed(m) ==
      settled |-> m.settled]
 
 (* Limits of a model are put here by its MC module. *)
-MayGrow(o) == TRUE
-MayCrash   == TRUE
+MayGrow(o)   == TRUE
+MayCrash     == TRUE
+MayLosePower == MayCrash
 
 Init ==
     /\ log = [n \in 1 .. FirstOp |-> OtherOp]
@@ -239,7 +240,7 @@ ProcessCrash ==
 (* Of the disk, marker m, s segment and b bookmark entries are left, and the       *)
 (* removal of the folders of back is undone.                                   *)
 PowerLossLeaving(m, s, b, back) ==
-    /\ MayCrash
+    /\ MayLosePower
     /\ disk' = AfterPowerLoss(disk, m, s, b, back)
     /\ up' = "down"
     /\ mem' = NoFacts

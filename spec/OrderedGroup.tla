@@ -43,9 +43,11 @@ EraStart(n, g, seen) ==
 SettledAtProposal == FALSE
 
 (* Limits of a model are put here by its MC module. *)
-MayPropose(o) == TRUE
-MayAsk(g)     == TRUE
-MayCrash(r)   == TRUE
+MayPropose(o)   == TRUE
+MayAsk(g)       == TRUE
+MayLead(r)      == TRUE
+MayCrash(r)     == TRUE
+MayLosePower(r) == MayCrash(r)
 
 Init ==
     /\ AgreementInit
@@ -143,6 +145,7 @@ Commit(n, o) ==
    Leads; of the ops that are not committed the first `kept` stay in the log. *)
 BecomeLeader(r, kept) ==
     /\ rep[r].up
+    /\ MayLead(r)
     /\ ChangeLeader(kept)
     /\ last' = [a |-> "BecomeLeader", r |-> r, kept |-> kept]
     /\ UNCHANGED <<intent, rep, ghosts>>
@@ -191,7 +194,6 @@ PurgeDuplicate(r, n, g) ==
 
 Stop(r) ==
     /\ rep[r].up
-    /\ MayCrash(r)
     /\ rep' = [rep EXCEPT ![r].up = FALSE]
     /\ ghost_crashes' = ghost_crashes + 1
     /\ UNCHANGED <<log, commit, intent, ghost_hist, ghost_last>>
@@ -200,6 +202,7 @@ Stop(r) ==
    WHO    the environment
    Replica r stops; its disk keeps what was written. *)
 ProcessCrash(r) ==
+    /\ MayCrash(r)
     /\ Stop(r)
     /\ last' = [a |-> "ProcessCrash", r |-> r]
 
@@ -207,6 +210,7 @@ ProcessCrash(r) ==
    WHO    the environment
    Replica r stops; its disk keeps at least what was synced. *)
 PowerLoss(r) ==
+    /\ MayLosePower(r)
     /\ Stop(r)
     /\ last' = [a |-> "PowerLoss", r |-> r]
 

@@ -79,6 +79,7 @@ MayHold       == TRUE
 MayFail       == TRUE
 MayFailSync   == TRUE
 MayCrash      == TRUE
+MayLosePower  == MayCrash
 MayBegin      == TRUE
 MayCut        == FALSE
 
@@ -230,7 +231,8 @@ Checkpoint(n) ==
     /\ ~Resetting
     /\ ~Pending
     /\ work.step = "none"
-    /\ n > disk.ckpt.applied
+    /\ \/ n > disk.ckpt.applied
+       \/ n = disk.ckpt.applied /\ disk.ckpt.resetting > 0   \* the reset is over
     /\ n <= mem.applied
     /\ LET m == FactsAt(n)
            named == {k \in Keys : disk.files[k].es # <<>>}   \* their new names are durable
@@ -482,7 +484,7 @@ LosesCache(a) ==
    Memory is gone, and any part of what was not synced; unlinked files may be back. *)
 PowerLoss ==
     /\ Running
-    /\ MayCrash
+    /\ MayLosePower
     /\ LosesCache("PowerLoss")
     /\ Stops
     /\ UNCHANGED <<log, ghost_era, ghost_top, ghost_seqs>>
@@ -525,7 +527,6 @@ SyncFails ==
    Power fails on all replicas, and no journal was synced: the group begins with op 1
    anew. Of this replica's disk only the two records of its purges are left. *)
 BeginSequence ==
-    /\ MayCrash
     /\ MayBegin
     /\ log # <<>>
     /\ log' = <<>>
