@@ -203,15 +203,19 @@ func (f *facts) learnPoll(o *Operation) {
 	}
 }
 
-// laterStamps are the timestamps that later incarnations show at a position, if
-// its message is kept.
+// laterStamps are the timestamps that this incarnation and later ones show at a
+// position, if its message is kept.
 func (f *facts) laterStamps(p op.Position) []op.Timestamp {
+	if len(f.begins) == 0 {
+		return nil
+	}
 	var out []op.Timestamp
+	if ts, ok := f.stamps[p]; ok {
+		out = append(out, ts)
+	}
 	for _, i := range f.begins {
-		if i > p.Incarnation {
-			if ts, ok := f.stamps[op.Position{Incarnation: i, Generation: p.Generation, Offset: p.Offset}]; ok {
-				out = append(out, ts)
-			}
+		if ts, ok := f.stamps[op.Position{Incarnation: i, Generation: p.Generation, Offset: p.Offset}]; ok && i > p.Incarnation {
+			out = append(out, ts)
 		}
 	}
 	return out

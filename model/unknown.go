@@ -258,7 +258,7 @@ func (p *Problem) appendEffect(s *State, u *unknown) []*State {
 			if ts, ok := f.stamps[q]; ok {
 				c.Timestamp = ts
 			}
-			later = append(later, f.laterStamps(q)...)
+			later = append(later, f.laterStamps(at(s.position(0), q.Offset))...)
 		}
 		if !p.tracked && max(f.ends[s.generation], f.bareEnd) <= s.End() && s.start < s.End() {
 			return nil
