@@ -60,6 +60,8 @@ type Checker struct {
 	// promises of the policy over a loss of power by all machines: that messages,
 	// that bookmarks outlive it.
 	promises [2]bool
+	policy   replica.Policy
+	sound    bool
 	list     []Violation
 	now      int64
 }

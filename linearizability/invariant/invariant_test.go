@@ -202,6 +202,11 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 		{"NoErrorNoAdvance", "a generation without its steps", boot(func(c *Checker, m *subject) { m.v.Facts.Generation, m.v.Facts.Boundary = 2, 6 })},
 		{"NoErrorNoAdvance", "a purge begun too early", boot(func(c *Checker, m *subject) { m.v.Facts.Pending = &engine.Marker{Boundary: 9} })},
 		{"AckDurable", "a shorter journal", boot(func(c *Checker, m *subject) { c.Acknowledged(1, 0, 6); m.v.Last = 5 })},
+		{"AckDurable", "a memory lost", with(func(c *Checker, m *subject) {
+			c.Promises(true, true)
+			c.Sound()
+			c.Observe(observe.Event{Action: "Rejoin", Replica: 1})
+		})},
 		{"AckDurable", "a vote forgotten", boot(func(c *Checker, m *subject) { c.Voted(1, 0, 3); m.v.Term = 2 })},
 		{"AckDurable", "a message lost", with(func(c *Checker, m *subject) {
 			c.Returned(8, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"d"}}, &op.Reply{Position: at(1, 1)})

@@ -27,6 +27,12 @@ func (c *Checker) Observe(e observe.Event) {
 	case "Commit":
 		c.commit(p, &e)
 	case "Materialize":
+	case "Rejoin":
+		if c.sound && c.promises == [2]bool{true, true} {
+			c.report(p, e.Replica, "AckDurable", "the disk does not hold any more what it had synced: it joins its group anew")
+		}
+	case "NewIncarnation":
+		c.begun(p, &e)
 		c.materialized(p, r, &e)
 	case "PurgeDuplicate":
 		c.duplicate(p, r, &e)

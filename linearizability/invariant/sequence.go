@@ -5,6 +5,9 @@ import "purgelab/model/op"
 // Promises says what a policy promises over a loss of power by all machines.
 func (c *Checker) Promises(messages, bookmarks bool) { c.promises = [2]bool{messages, bookmarks} }
 
+// Sound says that the disks of this run keep what they have synced.
+func (c *Checker) Sound() { c.sound = true }
+
 // SequenceLost implements sim.Sequences: op numbers of a partition began anew, and
 // it goes on as another one. What its replicas have done to purge still counts; that
 // nothing else is left breaks a promise only if the policy made one.

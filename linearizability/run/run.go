@@ -123,6 +123,9 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	shards := s.Partitions*(1+losses) + s.Recreate
 	m.watch = invariant.New(s.Replicas, shards, s.Clients)
 	m.watch.Promises(s.Messages == "persisted", s.Bookmarks == "persisted")
+	if !m.plan.Storage() {
+		m.watch.Sound()
+	}
 	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, shards)}
 	m.script = &script{
 		work: workload.New(workload.Options{

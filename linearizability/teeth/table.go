@@ -2,10 +2,6 @@ package teeth
 
 import "purgelab/linearizability/faults"
 
-// refusal is how a replica shows that its disk no longer holds what it must: it
-// refuses to go on, so the cluster does not come to rest.
-const refusal = "NoStuckReplica"
-
 // Sets of layers.
 var (
 	all         = []Layer{Spec, History, Trace, Boot}
@@ -22,10 +18,10 @@ var (
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
 var Table = []Tooth{
-	{"ack-before-sync", "ordered", "CommittedPrefixSafe", journals, []string{"AckDurable", refusal}, faults.PowerOff},
+	{"ack-before-sync", "ordered", "CommittedPrefixSafe", journals, []string{"AckDurable"}, faults.PowerOff},
 	{"anyone-leads", "ordered", "CommittedPrefixSafe", onlySpec, nil, faults.None},
 	{"apply-past-purge", "ordered", "NoHiddenFresh", all, []string{"BoundaryAgreement"}, faults.PowerOff},
-	{"bookmark-generation-ignored", "ordered", "NoResurrectedBookmark", told, []string{"BookmarkBound", "HistoryAgreement", refusal}, faults.PowerOff},
+	{"bookmark-generation-ignored", "ordered", "NoResurrectedBookmark", told, []string{"BookmarkBound", "HistoryAgreement"}, faults.PowerOff},
 	{"bookmark-unbounded", "ordered", "BookmarkBound", runs, nil, faults.Network},
 	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
 	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
@@ -34,20 +30,20 @@ var Table = []Tooth{
 	{"incarnation-ignored", "ordered", "IncarnationIsolation", onlyHistory, nil, faults.Network},
 	{"intent-forgotten", "ordered", "PurgeEventuallyApplied", onlyBoot, nil, faults.Network},
 	{"intent-repeated", "ordered", "RetryIdempotent", runs, nil, faults.Network},
-	{"journal-roll-no-dirsync", "ordered", "AckDurable", onlyBoot, []string{"CommittedPrefixSafe", refusal}, faults.PowerOff},
+	{"journal-roll-no-dirsync", "ordered", "AckDurable", onlyBoot, []string{"CommittedPrefixSafe"}, faults.PowerOff},
 	{"local-boundary", "ordered", "BoundaryAgreement", all, []string{"NoErrorNoAdvance", "GenerationMonotone"}, faults.PowerOff},
-	{"marker-no-dirsync", "ordered", "GenerationMonotone", seen, []string{refusal}, faults.PowerOff},
+	{"marker-no-dirsync", "ordered", "GenerationMonotone", seen, []string{"AckDurable"}, faults.PowerOff},
 	{"namesake-bookmarks", "ordered", "IncarnationIsolation", runs, []string{"NoResurrectedBookmark"}, faults.Network},
 	{"offset-at-proposal", "ordered", "OffsetUnique", runs, []string{"SessionOnce"}, faults.Network},
 	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
-	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope", refusal}, faults.PowerOff},
+	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope"}, faults.PowerOff},
 	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
 	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", onlySpec, nil, faults.None},
-	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound", refusal}, faults.Network},
+	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound"}, faults.Network},
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},
 	{"topic-fails-together", "ordered", "SiblingsIndependent", onlyBoot, nil, faults.Network},
 	{"two-outstanding", "ordered", "OnePurgeOutstanding", onlyBoot, nil, faults.Network},
-	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable", refusal}, faults.PowerOff},
+	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable"}, faults.PowerOff},
 	{"delete-moves-bookmarks", "advance", "NextContract", runs, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
 	{"deletion-not-replayed", "advance", "HistoryAgreement", runs, []string{"NoResurrectedBookmark"}, faults.All},
 	{"earliest-from-records", "advance", "EarliestIsStart", onlyHistory, nil, faults.Network},
