@@ -34,7 +34,7 @@ Exit code: 0 every history is linearizable, 1 one is not, 2 undecided, 3 a file
 cannot be read: its name, the line and what was wanted are printed.`,
 		Example: `  purgelab check out/seven/history.jsonl
   purgelab check theirs.jsonl --semantics continue --html why.html`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			numbering, err := model.ParseNumbering(semantics.value)
 			if err != nil {

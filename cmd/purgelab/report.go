@@ -34,7 +34,7 @@ func newReportCmd() *cobra.Command {
 and for each run a timeline of its clients, replicas and faults. The page needs
 no network. Nothing is judged again: the page shows the verdicts of run.json.`,
 		Example: "  purgelab report out/seven --out seven.html",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    someOf("RUN-DIR"),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
 			if err := writeReport(out, dirs); err != nil {
 				return err

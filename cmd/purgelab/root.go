@@ -18,7 +18,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	ran := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { ran = true }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		ran = true
+		return checkFlags(cmd)
+	}
 	err := root.ExecuteContext(ctx)
 	if err != nil && !ran {
 		// cobra refused the command line itself.

@@ -17,12 +17,10 @@ import (
 
 // newSpecCmd is "purgelab spec": the models of the specification.
 func newSpecCmd() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "spec",
 		Short: "List the specification's models, or check them with TLC",
-	}
-	cmd.AddCommand(newSpecListCmd(), newSpecCheckCmd())
-	return cmd
+	}, newSpecListCmd(), newSpecCheckCmd())
 }
 
 func newSpecListCmd() *cobra.Command {
@@ -68,6 +66,17 @@ or does not do what is expected of it.
 
 Exit code: 0 all as expected, 1 a difference, 2 undecided, 3 bad usage.`,
 		Example: "  purgelab spec check --tier demo\n  purgelab spec check ordered-local --workers 2",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			_, list, err := loadModels()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, m := range list {
+				names = append(names, m.Name)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, names []string) error {
 			root, list, err := loadModels()
 			if err != nil {
@@ -202,7 +211,7 @@ func (p *specPrinter) finish(outcomes []models.Outcome) error {
 		}
 	}
 	if !p.json {
-		fmt.Fprintf(p.out, "\n%d models: %d as expected, %d not, %d undecided; %.0f s of TLC\n", len(outcomes), count[tlc.Pass], count[tlc.Fail], count[tlc.Undecided], seconds)
+		fmt.Fprintf(p.out, "\n%s: %d as expected, %d not, %d undecided; %.0f s of TLC\n", plural(len(outcomes), "model"), count[tlc.Pass], count[tlc.Fail], count[tlc.Undecided], seconds)
 	}
 	switch {
 	case p.err != nil:

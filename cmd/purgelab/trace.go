@@ -20,12 +20,10 @@ import (
 // newTraceCmd is "purgelab trace": what replicas did, and whether the
 // specification accepts it.
 func newTraceCmd() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Write traces of simulated runs, or let TLC judge them",
-	}
-	cmd.AddCommand(newTraceGenerateCmd(), newTraceValidateCmd())
-	return cmd
+	}, newTraceGenerateCmd(), newTraceValidateCmd())
 }
 
 func newTraceGenerateCmd() *cobra.Command {
@@ -118,7 +116,7 @@ explains, the state before it, and the actions that could have happened there.
 
 Exit code: 0 accepted, 1 rejected, 2 undecided, 3 a malformed file, by line.`,
 		Example: "  purgelab trace validate out/seven/trace.ndjson",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var list []*traces.Trace
 			for _, name := range files {
