@@ -24,15 +24,13 @@ func (c *Checker) Observe(e observe.Event) {
 			c.report(p, e.Replica, "CommittedPrefixSafe", "leads in term %d, in which replica %d led", e.Term, who)
 		}
 		p.leaders[e.Term] = e.Replica
-	case "Commit":
-		c.commit(p, &e)
-	case "Materialize":
 	case "Rejoin":
 		if c.sound && c.promises == [2]bool{true, true} {
 			c.report(p, e.Replica, "AckDurable", "the disk does not hold any more what it had synced: it joins its group anew")
 		}
-	case "NewIncarnation":
-		c.begun(p, &e)
+	case "Commit":
+		c.commit(p, &e)
+	case "Materialize":
 		c.materialized(p, r, &e)
 	case "PurgeDuplicate":
 		c.duplicate(p, r, &e)
