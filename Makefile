@@ -1,6 +1,9 @@
 # Every target does its own set-up: Go fetches its modules, and the program
 # fetches TLC into .tools/ the first time that it needs it. Needed beforehand:
 # Go, a Java runtime, and Maven or the TLC jar named by TLA2TOOLS_JAR.
+#
+# make ends with 2 whenever a command fails. Whoever has to tell a violated
+# property (1), no verdict (2) and bad usage (3) apart calls bin/purgelab.
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
