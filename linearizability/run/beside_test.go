@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/replica"
+	"purgelab/impl/sim"
+	"purgelab/linearizability/seeds"
+	"purgelab/linearizability/verdict"
+)
+
+// besideMember is a replica whose driver makes the syncs of the journal beside
+// other steps, as package node does on a real machine: a sync that was asked for is
+// made some steps later.
+type besideMember struct {
+	*replica.Replica
+	sync  func() error
+	after int // pieces of work until the sync is over
+	draw  uint64
+	made  *int
+}
+
+// Step implements sim.Member.
+func (m *besideMember) Step(in replica.Input) (replica.Output, error) {
+	if in.Work && m.sync != nil {
+		if m.after--; m.after < 0 {
+			call := m.sync
+			m.sync = nil
+			*m.made++
+			in = replica.Input{Now: in.Now, Sync: &replica.SyncResult{Err: call()}}
+		}
+	}
+	out, err := m.Replica.Step(in)
+	if out.Sync != nil {
+		m.draw = m.draw*6364136223846793005 + 1442695040888963407
+		m.sync, m.after = out.Sync, int(m.draw>>60)
+		out.Sync = nil
+	}
+	out.Work = out.Work || m.sync != nil
+	out.Synced = out.Synced || in.Sync != nil
+	return out, err
+}
+
+// TestSyncsBesideOtherSteps: what holds in the simulator, whose replicas wait for
+// their syncs, holds for replicas that do not.
+func TestSyncsBesideOtherSteps(t *testing.T) {
+	made := 0
+	for seed := uint64(1); seed <= seeds.Count(); seed++ {
+		for _, design := range []string{"ordered", "advance"} {
+			s := Settings{Seed: seed, Design: design, Faults: "all", NoTrace: true}
+			r, err := run(context.Background(), s, func(c replica.Config) (sim.Member, error) {
+				c.SyncBeside = true
+				m, err := replica.Open(c)
+				if err != nil {
+					return nil, err
+				}
+				return &besideMember{Replica: m, draw: seed, made: &made}, nil
+			})
+			require.NoError(t, err)
+			for _, x := range r.Results {
+				require.Equal(t, verdict.Pass, x.Verdict, "design %s, seed %d: %s: %s", design, seed, x.Property, x.Reason)
+			}
+		}
+	}
+	require.Greater(t, made, int(seeds.Count())*200)
+}
