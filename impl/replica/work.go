@@ -4,6 +4,7 @@ import (
 	"purgelab/impl/consensus"
 	"purgelab/impl/defect"
 	"purgelab/impl/observe"
+	"purgelab/impl/raftlog"
 	"purgelab/model/op"
 )
 
@@ -93,10 +94,12 @@ func (r *Replica) consensusStage() error {
 }
 
 // commitEarlier hands over what the batch says is committed of batches before it:
-// that is durable here already, and is materialized during the sync.
+// that is durable here already, and is materialized during the sync. A change of
+// membership is in force only after it, and must not be materialized before.
 func (r *Replica) commitEarlier() {
-	for _, e := range r.batch.Committed {
-		if len(r.batch.Entries) > 0 && e.Op >= r.batch.Entries[0].Op {
+	for i := range r.batch.Committed {
+		e := &r.batch.Committed[i]
+		if e.Type == raftlog.ConfChange || len(r.batch.Entries) > 0 && e.Op >= r.batch.Entries[0].Op {
 			return
 		}
 		r.committed = e.Op + r.line.shift
