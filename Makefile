@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces linearizability sweep crash-points teeth bench clean
+.PHONY: help tools build demo test check spec spec-full traces linearizability sweep crash-points teeth matrix bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -60,6 +60,9 @@ crash-points: ## one machine broken at every disk call, and again in its recover
 
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth
+
+matrix: tools ## the guarantee matrix, by models and by runs: docs/guarantees.md
+	$(BIN) matrix --out docs/guarantees.md
 
 bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/linearizability/faults"
 	"purgelab/linearizability/run"
 )
 
@@ -34,7 +36,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.bookmarks = newChoice("persisted", "persisted", "replicated")
 	f.positions = newChoice("tagged", "tagged", "bare")
 	f.purgeAck = newChoice("applied", "applied", "accepted", "mixed")
-	f.faults = newChoice("none", "none", "network", "process", "power", "storage", "all")
+	f.faults = newChoice("none", append([]string{"none", "network", "process", "power", "storage", "all"}, matrixClasses()...)...)
 	f.faults.other, f.faults.hint = fileExists, "a file FILE.json"
 	f.defect = newChoice("", defect.Names()...)
 	fs := cmd.Flags()
@@ -72,9 +74,46 @@ func (f *runFlags) addSeed(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the run (default: a random one, which is printed)")
 }
 
+// matrixClasses are the classes of the guarantee matrix but none.
+func matrixClasses() []string {
+	var out []string
+	for _, c := range faults.Matrix[1:] {
+		out = append(out, string(c))
+	}
+	return out
+}
+
+// fromPlan takes flags that were not given from the plan of faults, if that is one
+// which is kept to show something.
+func (f *runFlags) fromPlan(cmd *cobra.Command) error {
+	if slices.Contains(f.faults.legal, f.faults.value) {
+		return nil
+	}
+	kept, err := run.KeptFlags(f.faults.value)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	for i := 0; i < len(kept); i++ {
+		name, value := strings.TrimPrefix(kept[i], "--"), "true"
+		if i+1 < len(kept) && !strings.HasPrefix(kept[i+1], "--") {
+			i++
+			value = kept[i]
+		}
+		if flag := cmd.Flags().Lookup(name); flag != nil && !flag.Changed {
+			if err := cmd.Flags().Set(name, value); err != nil {
+				return usageError("%s: settings: --%s: %w", f.faults.value, name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // settings reads the flags. What the words of a flag promise and this version
 // does not have yet is refused like bad usage.
 func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
+	if err := f.fromPlan(cmd); err != nil {
+		return run.Settings{}, err
+	}
 	s := run.Settings{
 		Seed: f.seed, Partitions: f.partitions, Design: f.design.value,
 		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold, Recreate: f.recreate,

@@ -106,8 +106,20 @@ type Fault struct {
 
 // Plan is all that breaks in a run.
 type Plan struct {
+	// Shows says what a plan that is kept is there to show; a run takes no notice.
+	Shows   *Shows      `json:"shows,omitempty"`
 	Network sim.Network `json:"network"`
 	Faults  []Fault     `json:"faults"`
+}
+
+// Shows is a known weakness: in a run with these settings, under faults of the
+// class that the plan makes, the properties are violated.
+type Shows struct {
+	Says       string   `json:"says"`
+	Class      Class    `json:"class"`
+	Properties []string `json:"properties"`
+	// Settings of the run, as run.json has them, without those that are usual.
+	Settings json.RawMessage `json:"settings"`
 }
 
 // Parse reads a plan for a cluster of n replicas. file is the name that errors
@@ -186,7 +198,15 @@ func (p *Plan) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "{\n  \"network\": %s,\n  \"faults\": [", network)
+	b.WriteString("{\n")
+	if p.Shows != nil {
+		shows, err := json.Marshal(p.Shows)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "  \"shows\": %s,\n", shows)
+	}
+	fmt.Fprintf(&b, "  \"network\": %s,\n  \"faults\": [", network)
 	for i := range p.Faults {
 		line, err := json.Marshal(&p.Faults[i])
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"purgelab/impl/replica"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/run"
 )
 
 const (
@@ -26,6 +27,11 @@ var Subjects = []Subject{
 	{"reset-record", "keep-floor", "tagged", replicated, replicated},
 	{"advance", "", "tagged", persisted, persisted},
 	{"advance", "", "bare", persisted, persisted},
+}
+
+// SubjectOf says of which row a run is.
+func SubjectOf(s *run.Settings) Subject {
+	return Subject{s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks}
 }
 
 // Properties are the rows of the table of a subject: what is read from its

@@ -90,6 +90,16 @@ func (r *Result) Violated() []string {
 	return out
 }
 
+// Violates tells whether a property did not hold, and why.
+func (r *Result) Violates(property string) (reason string, red bool) {
+	for _, x := range r.Results {
+		if x.Property == property && x.Verdict == verdict.Fail {
+			return x.Reason, true
+		}
+	}
+	return "", false
+}
+
 // Red is the property that was violated first, with the reason, or empty. What
 // is seen on a replica comes before what follows from it.
 func (r *Result) Red() (property, reason string) {
