@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/faults"
+	"purgelab/linearizability/guarantee"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 	"purgelab/traces/tlc"
@@ -55,6 +57,42 @@ func TestDemoEndsWithTheWorstVerdict(t *testing.T) {
 	require.Contains(t, out, "replay  purgelab run --seed 1\n")
 	require.Contains(t, out, "verdict  fail")
 	require.Contains(t, page, `badge big fail`)
+}
+
+// What the matrix lists of a design is no failure; what it does not list is, and so
+// is everything if the list is of another one.
+func TestDemoKnowsWhatIsListed(t *testing.T) {
+	s := run.Settings{Design: "reset-record"}
+	require.NoError(t, s.Complete())
+	known := guarantee.Known
+	t.Cleanup(func() { guarantee.Known = known })
+	list := func(design string) {
+		of := guarantee.SubjectOf(&s)
+		of.Design = design
+		guarantee.Known = func() *guarantee.Matrix {
+			return &guarantee.Matrix{Blocks: []*guarantee.Block{{
+				Subject: of, Class: faults.None,
+				Simulated: &guarantee.Simulated{Runs: 1, Met: 1, Red: map[string]guarantee.Sighting{"OffsetUnique": {Seed: 1}}},
+			}}}
+		}
+	}
+	sum := func(violated ...string) *run.Summary {
+		return &run.Summary{From: 1, To: 1, Done: []bool{true}, Runs: 1, Reds: []run.Red{{Seed: 1, Verdict: verdict.Fail, Property: violated[0], Violated: violated}}}
+	}
+	judged := func(sum *run.Summary) (int, string) {
+		code, out, _ := finished(t, func(d *demo) { d.judged(s, sum, 1) })
+		return code, out
+	}
+	list("reset-record")
+	code, out := judged(sum("OffsetUnique"))
+	require.Equal(t, exitPass, code)
+	require.Contains(t, out, "violated, as listed")
+	code, out = judged(sum("OffsetUnique", "HeldCommits"))
+	require.Equal(t, exitViolated, code, "one that is not listed")
+	require.NotContains(t, out, "violated, as listed")
+	list("ordered")
+	code, _ = judged(sum("OffsetUnique"))
+	require.Equal(t, exitViolated, code, "the list is of another design")
 }
 
 func TestModelCode(t *testing.T) {

@@ -67,7 +67,10 @@ Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 				return err
 			}
 			if jsonWanted(cmd) {
-				err = writeJSON(cmd.OutOrStdout(), rec)
+				err = writeJSON(cmd.OutOrStdout(), struct {
+					*run.Record
+					Listed map[string]string `json:"listed,omitempty"` // by violated property
+				}{rec, listings(&s, r.Violated())})
 			} else {
 				err = printRun(cmd.OutOrStdout(), rec, out)
 			}
@@ -147,7 +150,11 @@ func printRun(w io.Writer, r *run.Record, dir string) error {
 	}
 	line("checked", "%s: %d pass, %d fail, %d undecided", plural(len(r.Results), "property"), count[verdict.Pass], count[verdict.Fail], count[verdict.Undecided])
 	for _, x := range bad {
-		line(x.Verdict.String(), "%s", strings.TrimSuffix(x.Property+": "+why(x.Property, x.Reason), ": "))
+		name := x.Property
+		if x.Verdict == verdict.Fail {
+			name += ", " + listing(&s, x.Property)
+		}
+		line(x.Verdict.String(), "%s", strings.TrimSuffix(name+": "+why(x.Property, x.Reason), ": "))
 	}
 	if r.Verdict != verdict.Pass {
 		line("replay", "%s", r.Replay)

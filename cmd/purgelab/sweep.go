@@ -77,7 +77,7 @@ was not made, 3 bad usage.`,
 				return err
 			}
 			if jsonWanted(cmd) {
-				err = sweepJSON(cmd.OutOrStdout(), sum)
+				err = sweepJSON(cmd.OutOrStdout(), &s, sum)
 			} else {
 				err = printSweep(cmd.OutOrStdout(), &s, sum)
 			}
@@ -168,6 +168,12 @@ func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 			}
 		}
 	}
+	if len(s.Reds) > 0 {
+		b.WriteByte('\n')
+		if err := byProperty(of, s.Reds).write(&b); err != nil {
+			return err
+		}
+	}
 	pass := s.Runs - len(s.Reds) - len(s.Undecided)
 	fmt.Fprintf(&b, "verdict %s: %d pass, %d fail, %d undecided, %d not made\n", s.Verdict(), pass, len(s.Reds), len(s.Undecided), len(s.Done)-s.Runs)
 	_, err := w.Write(b.Bytes())
@@ -175,10 +181,13 @@ func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 }
 
 // sweepJSON prints each run that did not pass, then the sum.
-func sweepJSON(w io.Writer, s *run.Summary) error {
+func sweepJSON(w io.Writer, of *run.Settings, s *run.Summary) error {
 	for _, list := range [][]run.Red{s.Reds, s.Undecided} {
 		for _, r := range list {
-			if err := writeJSON(w, r); err != nil {
+			if err := writeJSON(w, struct {
+				run.Red
+				Listed map[string]string `json:"listed,omitempty"` // by violated property
+			}{r, listings(of, r.Violated)}); err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,8 @@ const (
 	Pass      = "pass"
 	Fail      = "fail"
 	Undecided = "undecided"
+	// Listed: violated, as the guarantee matrix says of the design; no failure.
+	Listed = "violated, as listed"
 )
 
 // Page is everything that one page shows. Empty parts are left out.
@@ -42,7 +44,7 @@ type Page struct {
 type Check struct {
 	Layer    string // specification, run, history, trace
 	Name     string
-	Verdict  string
+	Verdict  string // Pass, Fail, Undecided or Listed
 	Property string // the one violated
 	Detail   string
 	Replay   string // the command that shows it again
@@ -113,6 +115,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"class":   class,
+	"word":    word,
 	"seconds": func(s float64) string { return fmt.Sprintf("%.1f s", s) },
 	"count":   thousands,
 	"share":   share,
@@ -169,8 +172,18 @@ func class(verdict string) string {
 	switch verdict {
 	case Pass, Fail:
 		return verdict
+	case Listed:
+		return "listed"
 	}
 	return Undecided
+}
+
+// word is a verdict as it is read; whatever is none is undecided.
+func word(verdict string) string {
+	if verdict == Listed {
+		return verdict
+	}
+	return class(verdict)
 }
 
 // share is a counter as a percentage of the greatest of its list, for a bar.
@@ -211,6 +224,7 @@ func thousands(n int) string {
 type layer struct {
 	Name                 string
 	Pass, Bad, Undecided int
+	Listed               int
 }
 
 // Verdict is the worst of the layer.
@@ -218,7 +232,7 @@ func (l layer) Verdict() string {
 	switch {
 	case l.Bad > 0:
 		return Fail
-	case l.Undecided > 0 || l.Pass == 0:
+	case l.Undecided > 0 || l.Pass+l.Listed == 0:
 		return Undecided
 	}
 	return Pass
@@ -230,7 +244,7 @@ func (l layer) Words() string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{l.Bad, "fail"}, {l.Undecided, "undecided"}, {l.Pass, "pass"}} {
+	}{{l.Bad, "fail"}, {l.Undecided, "undecided"}, {l.Pass, "pass"}, {l.Listed, "as listed"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(p.n), p.word))
 		}
@@ -254,6 +268,8 @@ func layers(checks []Check) []layer {
 			out[i].Pass++
 		case Fail:
 			out[i].Bad++
+		case Listed:
+			out[i].Listed++
 		default:
 			out[i].Undecided++
 		}

@@ -3,8 +3,10 @@ package teeth
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purgelab/linearizability/check"
+	"purgelab/linearizability/guarantee"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 )
@@ -46,6 +48,33 @@ func (h *hunt) told() []uint64 {
 	return out
 }
 
+// caughtAt are the properties by which a seed showed the defect.
+func (h *hunt) caughtAt(seed uint64) []string {
+	var out []string
+	for _, c := range []Cell{h.boot, h.history} {
+		if c.Outcome == Caught && uint64(c.Runs) == seed {
+			out = append(out, c.Property)
+		}
+	}
+	return out
+}
+
+// alone says what is wrong with a run without a defect in which properties are
+// violated: one that is not listed, or one that showed a defect in the same run.
+func alone(r *run.Result, caught []string) string {
+	of := guarantee.SubjectOf(&r.Settings)
+	for _, p := range r.Violated() {
+		reason, _ := r.Violates(p)
+		switch {
+		case slices.Contains(caught, p):
+			return "violated without the defect as well: " + reason
+		case !guarantee.Listed(of, p):
+			return reason
+		}
+	}
+	return ""
+}
+
 // until runs seeds until enough says so, or the limit is met, or ctx ends.
 func (h *hunt) until(ctx context.Context, limit int, enough func() bool) {
 	for h.err == nil && !enough() && h.made < uint64(limit) && ctx.Err() == nil {
@@ -69,7 +98,7 @@ func (h *hunt) look(r *run.Result) {
 	}
 	if h.boot.Outcome == "" {
 		h.boot.Runs++
-		if property, reason := onReplicas(r); property != "" {
+		if property, reason := onReplicas(r, &h.tooth); property != "" {
 			h.boot.red(h.tooth.names(property), property, reason, r.Settings.Replay())
 		}
 	}
@@ -89,13 +118,18 @@ func (h *hunt) look(r *run.Result) {
 }
 
 // onReplicas is the first named invariant that did not hold, or the first
-// property that the run found violated otherwise, but not by its history.
-func onReplicas(r *run.Result) (property, reason string) {
-	if len(r.Violations) > 0 {
-		return r.Violations[0].Property, r.Violations[0].String()
+// property that the run found violated otherwise, but not by its history. What the
+// design violates by nature says nothing of a defect that is known for others.
+func onReplicas(r *run.Result, t *Tooth) (property, reason string) {
+	of := guarantee.SubjectOf(&r.Settings)
+	counts := func(property string) bool { return t.names(property) || !guarantee.Listed(of, property) }
+	for i := range r.Violations {
+		if counts(r.Violations[i].Property) {
+			return r.Violations[i].Property, r.Violations[i].String()
+		}
 	}
 	for _, x := range r.Results {
-		if x.Verdict == verdict.Fail && x.Property != check.Property {
+		if x.Verdict == verdict.Fail && x.Property != check.Property && counts(x.Property) {
 			return x.Property, x.Reason
 		}
 	}
