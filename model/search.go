@@ -169,8 +169,9 @@ func (p *Problem) change(c configuration, u int32, s *State, now int64) configur
 	before := c.core
 	c.core, c.pending = s, remove(c.pending, u)
 	c = p.move(c, before, p.unknowns[u].footprint, now)
-	if n := p.next(s.incarnation); n != nil && p.filling == nil && !n.mayLose(p.unknowns[u].req.Kind) {
-		c = p.leave(c, p.unknowns[u].req.Kind, -1) // what was before is kept too
+	n := p.next(s.incarnation)
+	if n != nil && p.filling == nil && (!n.mayLose(p.unknowns[u].req.Kind) || before.generation != s.generation) {
+		c = p.leave(c, p.unknowns[u].req.Kind, -1) // what was before is kept too, or is gone
 	}
 	return c
 }
