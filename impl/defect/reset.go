@@ -19,6 +19,27 @@ const (
 	// FloorKeptAcrossSequences: the floor outlives the op numbers that it was
 	// measured in, and hides fresh ops.
 	FloorKeptAcrossSequences
+	// CompletionFailureIgnored: a purge counts as complete although the write of its
+	// completion failed.
+	CompletionFailureIgnored
+	// UnlinkFailureIgnored: the cleanup passes over what it cannot remove.
+	UnlinkFailureIgnored
+	// DirsyncFailureIgnored: the failed sync of a folder of bookmarks is passed over.
+	DirsyncFailureIgnored
+	// CommitDuringCleanup: a poll with auto-commit is taken while bookmarks are
+	// cleaned up.
+	CommitDuringCleanup
+)
+
+// And some more.
+const (
+	// DamagedRecordAbsent: a record that is damaged counts as one that is not there.
+	DamagedRecordAbsent Set = 1 << (iota + 60)
+	// HeldReordered: changes of bookmarks that were held are let go last first.
+	HeldReordered
+	// AdvancedOnFailure: the generation is raised before the record of the reset is
+	// written, and stays so if that fails.
+	AdvancedOnFailure
 )
 
 func init() {
@@ -28,4 +49,11 @@ func init() {
 	names["held-dropped"] = HeldDropped
 	names["floor-not-kept"] = FloorNotKept
 	names["floor-kept-across-sequences"] = FloorKeptAcrossSequences
+	names["completion-failure-ignored"] = CompletionFailureIgnored
+	names["unlink-failure-ignored"] = UnlinkFailureIgnored
+	names["dirsync-failure-ignored"] = DirsyncFailureIgnored
+	names["commit-during-cleanup"] = CommitDuringCleanup
+	names["damaged-record-absent"] = DamagedRecordAbsent
+	names["held-reordered"] = HeldReordered
+	names["advanced-on-failure"] = AdvancedOnFailure
 }

@@ -184,6 +184,8 @@ type Era struct {
 	Generation op.Generation
 	Start, End op.Offset
 	Boundary   op.Number
+	// Bookmarks by key; never changed in place.
+	Bookmarks []BookmarkEntry
 }
 
 // EffectKind says what an op does to the state.

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/model/op"
@@ -50,6 +52,9 @@ func (r *Replica) let(did observe.Action, q Request) {
 func (r *Replica) release() {
 	if len(r.held) == 0 || r.outstanding() {
 		return
+	}
+	if r.cfg.Defects.Has(defect.HeldReordered) {
+		slices.Reverse(r.held)
 	}
 	for _, q := range r.held {
 		if r.cfg.Defects.Has(defect.HeldDropped) {

@@ -213,7 +213,6 @@ type Replica struct {
 	held     []Request // not proposed, until the outstanding purge is over
 	proposed uint64    // proposal number of the outstanding purge, 0 none
 	purge    *purgeInFlight
-	old      []engine.BookmarkEntry // before the floor; design reset-record
 	// During a cleanup: ops and its steps take turns; ticks until a step that
 	// failed is taken again; the next op is a change of a bookmark and waits.
 	cleanTurn  bool

@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/raftlog"
@@ -31,9 +32,6 @@ func (r *Replica) beginReset() {
 	}
 	g := r.intents[len(r.intents)-1].Generation
 	r.purge = &purgeInFlight{cmd: &command{Request: op.Request{Kind: op.Purge, Partition: r.cfg.Partition, Intent: g}}}
-	if r.eng.Facts().Pending == nil {
-		r.old = r.eng.Bookmarks()
-	}
 }
 
 // cleaning tells whether messages are reset and bookmarks are not cleaned up.
@@ -64,7 +62,7 @@ func (r *Replica) refusesDuringReset(req *op.Request) bool {
 	}
 	switch req.Kind {
 	case op.Poll:
-		return req.AutoCommit
+		return req.AutoCommit && !r.cfg.Defects.Has(defect.CommitDuringCleanup)
 	case op.StoreBookmark, op.DeleteBookmark:
 		return req.Session == 0
 	}
@@ -77,7 +75,7 @@ var errHeld = errors.New("held until the cleanup is over")
 // heldInLog tells whether a committed op must wait for the cleanup.
 func (r *Replica) heldInLog(n op.Number, req *op.Request) bool {
 	return r.cleaning() && n > r.eng.Facts().Boundary &&
-		(req.Kind == op.StoreBookmark || req.Kind == op.DeleteBookmark || req.Kind == op.Poll)
+		(req.Kind == op.StoreBookmark || req.Kind == op.DeleteBookmark || req.Kind == op.Poll && !r.cfg.Defects.Has(defect.CommitDuringCleanup))
 }
 
 // filtered tells whether an op is at or below the floor.
@@ -87,7 +85,7 @@ func (r *Replica) filtered(n op.Number) bool {
 
 // applyFiltered executes an op in the era before the floor.
 func (r *Replica) applyFiltered(e *raftlog.Entry, c *command, s *session) error {
-	reply, eff, err := mutate(oldEra{r}, &c.Request, c.Time)
+	reply, eff, err := mutate(oldEra{r.eng.Facts()}, &c.Request, c.Time)
 	forgotten := errors.Is(err, errForgotten)
 	if err != nil && !forgotten {
 		return err
@@ -103,10 +101,8 @@ func (r *Replica) applyFiltered(e *raftlog.Entry, c *command, s *session) error 
 		ev.Kind, ev.Count = "append", len(eff.Payloads)
 	case engine.Store:
 		ev.Kind, ev.Key, ev.Offset = "store", eff.Key.String(), eff.Position.Offset
-		r.setOld(eff.Key, &engine.BookmarkEntry{Key: eff.Key, Position: eff.Position, Op: e.Op})
 	case engine.Delete:
 		ev.Kind, ev.Key = "delete", eff.Key.String()
-		r.setOld(eff.Key, nil)
 	case engine.Advance:
 		ev.Kind, ev.Offset = "advance", eff.Start
 	}
@@ -123,36 +119,22 @@ func (r *Replica) applyFiltered(e *raftlog.Entry, c *command, s *session) error 
 	return nil
 }
 
-// setOld changes a bookmark of the era before the floor; nil removes it.
-func (r *Replica) setOld(k op.Key, b *engine.BookmarkEntry) {
-	kept := make([]engine.BookmarkEntry, 0, len(r.old)+1)
-	for _, x := range r.old {
-		if x.Key != k {
-			kept = append(kept, x)
-		}
-	}
-	if b != nil {
-		kept = append(kept, *b)
-	}
-	r.old = kept
-}
-
-// oldEra is the state before the floor, as far as it is remembered: bounds and,
-// in the boot that reset the messages, bookmarks.
-type oldEra struct{ r *Replica }
+// oldEra is the state before the floor: bounds and bookmarks, which every
+// checkpoint keeps until the floor is passed, so that each replay answers alike.
+type oldEra struct{ facts engine.Facts }
 
 var errForgotten = errors.New("a time of the era before the floor")
 
 // Facts of the era before the floor.
 func (o oldEra) Facts() engine.Facts {
-	f := o.r.eng.Facts()
+	f := o.facts
 	f.Generation, f.Start, f.End = f.Previous.Generation, f.Previous.Start, f.Previous.End
 	return f
 }
 
 // Bookmark of the era before the floor.
 func (o oldEra) Bookmark(k op.Key) (op.Position, bool) {
-	for _, b := range o.r.old {
+	for _, b := range o.facts.Previous.Bookmarks {
 		if b.Key == k {
 			return b.Position, true
 		}
@@ -162,7 +144,7 @@ func (o oldEra) Bookmark(k op.Key) (op.Position, bool) {
 
 // FirstAt would need the messages.
 func (o oldEra) FirstAt(op.Timestamp) (op.Offset, op.Timestamp, bool, error) {
-	if p := o.r.eng.Facts().Previous; p.Start < p.End {
+	if p := o.facts.Previous; p.Start < p.End {
 		return 0, 0, false, errForgotten
 	}
 	return 0, 0, false, nil

@@ -197,3 +197,37 @@ func TestResetRecordFloorsDiffer(t *testing.T) {
 	require.Zero(t, a.End)
 	require.EqualValues(t, 1, b.End, "the purged message is back")
 }
+
+// An op at or below the floor is answered from the bookmarks of the era before,
+// also if the power fails when the reset was begun, or recorded; and it takes
+// effect in that era once and for all, so each replay answers alike.
+func TestResetRecordAnswersFromTheOldBookmarks(t *testing.T) {
+	for _, at := range []string{"ResetFrontier", "ResetRecord", "Filtered", "never"} {
+		c := newReset(t, 0)
+		s := c.do(&op.Request{Kind: op.Register}).Session
+		c.append("old", "old too")
+		require.Equal(t, op.OK, c.do(c.store(0)).Code)
+		poll := &op.Request{Kind: op.Poll, Max: 5, AutoCommit: true, Session: s, Sequence: 1}
+		last := c.replicas[0].jr.Last()
+		c.ask(poll)
+		c.until(func() bool { return c.replicas[0].jr.Synced() > last })
+		c.step(1, Input{Intents: []Intent{{Generation: 1}}})
+		if at != "never" {
+			c.until(func() bool { return strings.Contains(c.actions(1), at) })
+			require.NoError(t, c.reboot(1))
+			c.elect()
+		}
+		c.settle()
+		require.GreaterOrEqual(t, c.replicas[0].View().Facts.Boundary, last+1)
+		c.append("fresh")
+		for range 2 {
+			reply := c.do(poll)
+			require.Equal(t, op.Gone, reply.Code, at)
+			require.Equal(t, op.Position{Incarnation: 1, Offset: 1}, reply.Position)
+			require.EqualValues(t, 1, reply.Count)
+			require.NoError(t, c.reboot(1))
+			c.elect()
+		}
+		require.False(t, c.do(&op.Request{Kind: op.GetBookmark}).Found)
+	}
+}

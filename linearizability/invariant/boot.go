@@ -89,6 +89,9 @@ func (c *Checker) agree(p *part, id int, m Subject, v *replica.View) {
 	if b := p.boundary(f.Generation); b != 0 && b != f.Boundary {
 		c.report(p, id, "BoundaryAgreement", "the boundary of generation %d is op %d here, op %d elsewhere", f.Generation, f.Boundary, b)
 	}
+	if c.resets != nil {
+		c.resetUnfailed(p, id, v)
+	}
 	bookmarks := m.Bookmarks()
 	for _, b := range bookmarks {
 		at := b.Position

@@ -167,6 +167,9 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 			}
 			c.report(p, e.Replica, name, "op %d takes effect in generation %d, whose floor is op %d", e.Op, r.now.gen, r.floor)
 		}
+		if e.Kind != "append" && e.Kind != "advance" && r.reset > r.done {
+			c.report(p, e.Replica, "HeldCommits", "op %d changes the bookmark of %s during the cleanup of generation %d", e.Op, e.Key, r.reset)
+		}
 		switch e.Kind {
 		case "append":
 			c.resetExecuted(p, e.Op, execution{e.Replica, r.now.gen, false})
@@ -245,4 +248,12 @@ func (c *Checker) resetCompare(p *part, r *resetReplica, e *observe.Event, did e
 	want, got := r.now.plus(did), state{e.Generation, e.Start, e.End}
 	c.compare(p, e, want, got, "by the op before it")
 	r.now = got
+}
+
+// resetUnfailed: no generation shows, in memory, that no step has reached.
+func (c *Checker) resetUnfailed(p *part, id int, v *replica.View) {
+	r := &c.resets[p.id].replicas[id]
+	if g := max(r.reset, r.found); v.Facts.Generation > g {
+		c.report(p, id, "NoErrorNoAdvance", "is in generation %d, but the last whose reset was recorded is %d", v.Facts.Generation, g)
+	}
 }

@@ -1,6 +1,7 @@
 package flat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,9 +17,14 @@ import (
 	"purgelab/model/op"
 )
 
-// A bookmark file is written in place and smaller than a sector, so one write is
-// there whole or not at all. It holds up to three versions, oldest first: as of
-// the durable checkpoint, as of the one under way, and the newest. Little endian:
+// A bookmark file is written in place and smaller than a sector, so a power loss
+// leaves one write whole or not at all. A write that the disk breaks off may leave
+// the beginning of the new bytes and the end of the old: so a file is two copies of
+// the same, and the first one that is whole counts. One is whole whatever happens to
+// the other, and what is older than the last write is replayed from the journal.
+//
+// A copy holds up to three versions, oldest first: as of the durable checkpoint, as
+// of the one under way, and the newest. Little endian:
 //
 //	+0    magic     u32   "PLK2"
 //	+4    identity  20
@@ -27,8 +33,9 @@ import (
 //	+32   3 × { op u64, flags u32 (1: set, 0: removed), incarnation u32,
 //	            generation u32, zero u32, offset i64 }
 //
-// Incarnation and generation are zero unless bookmarks are tagged. A file of no
-// bytes, or of zeros, was made and never synced: there is no bookmark.
+// Incarnation and generation are zero unless bookmarks are tagged. A file that is
+// shorter than two copies and has none, or is all zeros, was made and never written
+// as a whole, or never synced: there is no bookmark.
 const (
 	markMagic   = 0x324b4c50
 	markHeader  = 32
@@ -121,7 +128,7 @@ func (m *marks) write(o *Options, k op.Key, v version, needed [2]op.Number) erro
 			m.newNames[k.Kind] = true
 			x.h = h
 		}
-		if _, err := x.h.WriteAt("bookmark.write", encodeMark(o, disk), 0); err != nil {
+		if _, err := x.h.WriteAt("bookmark.write", twice(encodeMark(o, disk)), 0); err != nil {
 			return err
 		}
 		x.disk, x.dirty = disk, true
@@ -268,7 +275,7 @@ func readMark(o *Options, k op.Key, f *engine.Facts) (vfs.File, []version, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b := make([]byte, markBytes)
+	b := make([]byte, 2*markBytes+1)
 	n, err := h.ReadAt(b, 0)
 	if err != nil && err != io.EOF {
 		h.Close()
@@ -277,7 +284,17 @@ func readMark(o *Options, k op.Key, f *engine.Facts) (vfs.File, []version, error
 	if !slices.ContainsFunc(b[:n], func(c byte) bool { return c != 0 }) {
 		return h, nil, nil
 	}
-	list, err := decodeMark(o, name, b, n, f)
+	list, err := decodeMark(o, name, b[:markBytes], f)
+	if errors.Is(err, corrupt.ErrCorrupt) {
+		if other, e := decodeMark(o, name, b[markBytes:2*markBytes], f); e == nil {
+			return h, other, nil
+		} else if n < 2*markBytes {
+			return h, nil, nil
+		}
+	}
+	if err == nil && n > 2*markBytes {
+		err = &corrupt.Error{File: name, What: "bookmark bytes", Want: 2 * markBytes, Got: "more"}
+	}
 	if err != nil {
 		h.Close()
 		return nil, nil, err
@@ -285,10 +302,10 @@ func readMark(o *Options, k op.Key, f *engine.Facts) (vfs.File, []version, error
 	return h, list, nil
 }
 
-func decodeMark(o *Options, name string, b []byte, n int, f *engine.Facts) ([]version, error) {
-	if n != markBytes {
-		return nil, &corrupt.Error{File: name, What: "bookmark bytes", Want: markBytes, Got: n}
-	}
+func twice(b []byte) []byte { return append(b, b...) }
+
+func decodeMark(o *Options, name string, b []byte, f *engine.Facts) ([]version, error) {
+	b = bytes.Clone(b)
 	if m := binary.LittleEndian.Uint32(b); m != markMagic {
 		return nil, &corrupt.Error{File: name, What: "bookmark magic", Want: uint32(markMagic), Got: m}
 	}

@@ -51,7 +51,7 @@ type Options struct {
 	// Tagged bookmarks say of which generation they are.
 	Tagged bool
 	// RetrySync lets a step of a purge be taken again after a failed sync; without
-	// it the engine must be opened anew, because a repeated sync may lie.
+	// it the engine must be opened anew, as it must after one of a checkpoint.
 	RetrySync bool
 }
 
@@ -93,7 +93,7 @@ func Open(o Options) (*Engine, engine.Report, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if done > reset.generation {
+	if done > reset.generation && !o.Defects.Has(defect.DamagedRecordAbsent) {
 		return fail(&corrupt.Error{File: o.genFile(), What: "generation that is complete", Want: fmt.Sprintf("at most %d, which was reset", reset.generation), Got: done})
 	}
 	// A process crash may have left names that were never synced.
@@ -214,6 +214,13 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 			}
 		case eff.Kind == engine.Advance && n > f.Previous.Boundary:
 			f.Previous.Start = eff.Start
+		case eff.Kind == engine.Store && n > f.Previous.Boundary:
+			f.Previous.Bookmarks = setOld(f.Previous.Bookmarks, eff.Key, &engine.BookmarkEntry{Key: eff.Key, Position: eff.Position, Op: n})
+		case eff.Kind == engine.Delete && n > f.Previous.Boundary:
+			f.Previous.Bookmarks = setOld(f.Previous.Bookmarks, eff.Key, nil)
+		}
+		if n == f.Boundary {
+			f.Previous.Bookmarks = nil // nobody asks any more
 		}
 		f.Applied, f.Front = n, max(f.Front, n)
 		return nil
@@ -223,7 +230,7 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 	case engine.Append:
 		err = e.segs.Append(n, f.End, eff.Timestamp, eff.Payloads)
 	case engine.Store, engine.Delete:
-		if f.Pending != nil {
+		if f.Pending != nil && !e.o.Defects.Has(defect.CommitDuringCleanup) {
 			panic(fmt.Sprintf("flat: op %d changes a bookmark during a cleanup", n))
 		}
 		v := version{op: n, set: eff.Kind == engine.Store, at: eff.Position}
@@ -237,6 +244,25 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 	}
 	f.Take(n, eff)
 	return nil
+}
+
+// setOld changes a bookmark of the era before the floor; nil removes it.
+func setOld(list []engine.BookmarkEntry, k op.Key, b *engine.BookmarkEntry) []engine.BookmarkEntry {
+	kept := make([]engine.BookmarkEntry, 0, len(list)+1)
+	for _, x := range list {
+		if x.Key.Less(k) {
+			kept = append(kept, x)
+		}
+	}
+	if b != nil {
+		kept = append(kept, *b)
+	}
+	for _, x := range list {
+		if k.Less(x.Key) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
 // versionsNeeded are the ops as of which a boot may want a bookmark: that of the

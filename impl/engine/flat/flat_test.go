@@ -10,6 +10,7 @@ import (
 	"purgelab/impl/engine"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 )
 
@@ -95,25 +96,67 @@ func TestLeftOverBookmark(t *testing.T) {
 	}
 }
 
-// One flipped byte of a bookmark that a checkpoint covers is refused, and so is a
-// file that is missing.
+// spoilMark flips one bit of a byte of a bookmark, in the copies given.
+func spoilMark(t *testing.T, d *crashfs.Disk, at int64, copies ...int64) {
+	h, err := d.FS().Open("p0/bookmarks/group/2")
+	require.NoError(t, err)
+	for _, c := range copies {
+		b := make([]byte, 1)
+		_, err = h.ReadAt(b, at+c*markBytes)
+		require.NoError(t, err)
+		_, err = h.WriteAt("test", []byte{b[0] ^ 1}, at+c*markBytes)
+		require.NoError(t, err)
+	}
+}
+
+// One flipped byte of a bookmark does no harm; in both copies it is refused if a
+// checkpoint covers the bookmark, and so is a file that is missing.
 func TestDamagedBookmark(t *testing.T) {
 	for at := range int64(markBytes) {
+		for copy := range int64(2) {
+			d, e := filled(t)
+			spoilMark(t, d, at, copy)
+			require.Equal(t, e.Bookmarks(), mustOpen(t, options(d)).Bookmarks(), "byte %d", at)
+		}
 		d, _ := filled(t)
-		h, err := d.FS().Open("p0/bookmarks/group/2")
-		require.NoError(t, err)
-		b := make([]byte, 1)
-		_, err = h.ReadAt(b, at)
-		require.NoError(t, err)
-		_, err = h.WriteAt("test", []byte{b[0] ^ 1}, at)
-		require.NoError(t, err)
-		_, _, err = Open(options(d))
+		spoilMark(t, d, at, 0, 1)
+		_, _, err := Open(options(d))
 		require.ErrorIs(t, err, corrupt.ErrCorrupt, "byte %d", at)
 	}
 	d, _ := filled(t)
 	require.NoError(t, d.FS().Remove("test", "p0/bookmarks/group/2"))
 	_, _, err := Open(options(d))
 	require.ErrorIs(t, err, corrupt.ErrCorrupt)
+}
+
+// A write that the disk breaks off, at any byte, and a crash: what was there
+// before is there, or the new bookmark.
+func TestBrokenOffBookmark(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		for bytes := range 2*markBytes + 1 {
+			d, e := filled(t)
+			k := op.Key{Kind: op.Group, ID: 2}
+			if first {
+				k.ID = 9
+			}
+			r := faultfs.New(faultfs.ShortWrite)
+			r.Arg = bytes
+			e.o.FS = faultfs.NewSet(r).Wrap(e.o.FS)
+			if m := e.marks.find(k); m != nil {
+				var err error
+				m.h, err = e.o.FS.Open(e.o.bookmarkFile(k))
+				require.NoError(t, err)
+			}
+			require.Error(t, e.Apply(5, engine.Effect{Kind: engine.Store, Key: k, Position: op.Position{Incarnation: 1, Offset: 0}}))
+			d.ProcessCrash()
+			again := mustOpen(t, options(d))
+			require.Len(t, again.Bookmarks(), 2, "as of the checkpoint")
+			require.NoError(t, again.Apply(5, engine.Effect{Kind: engine.Store, Key: k, Position: op.Position{Incarnation: 1, Offset: 0}}))
+			at, ok := again.Bookmark(k)
+			require.True(t, ok)
+			require.Zero(t, at.Offset)
+		}
+	}
 }
 
 // A completion above the reset cannot be.
@@ -126,7 +169,7 @@ func TestCompletionAboveReset(t *testing.T) {
 }
 
 // TestProved: damage to every byte that Proved lists is refused, whatever a power
-// loss takes of what was not synced; and every kind is there.
+// loss takes of what was not synced. Bookmarks are not among them.
 func TestProved(t *testing.T) {
 	d, e := filled(t)
 	finish(t, e.Purge(9, 1, nil))
@@ -152,14 +195,6 @@ func TestProved(t *testing.T) {
 	}
 	require.Equal(t, map[string]corrupt.Kind{
 		"p0/checkpoint": corrupt.Record, "p0/purge.reset": corrupt.Record, "p0/purge.gen": corrupt.Record,
-		"p0/segments/seg-00000000000000000000.log": corrupt.Messages, "p0/bookmarks/consumer/1": corrupt.Bookmarks,
+		"p0/segments/seg-00000000000000000000.log": corrupt.Messages,
 	}, files)
-
-	// While a cleanup is pending no bookmark is needed.
-	require.NoError(t, d.FS().Remove("t", "p0/purge.gen"))
-	spans, err = Proved(options(d))
-	require.NoError(t, err)
-	for _, s := range spans {
-		require.NotEqual(t, corrupt.Bookmarks, s.Of)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/record"
 	"purgelab/model/op"
@@ -23,9 +24,10 @@ import (
 //	+40  its start  i64
 //	+48  its end    i64
 //	+56  resetting  u32   generation whose reset was begun; 0: none
-//	+60  zero       u32
+//	+60  old        u32   bookmarks of the generation before
 //	+64  floor      u64   of the generation before
-//	+72  extra            the caller's
+//	+72  old × { kind u32, id u32, op u64, offset i64 }
+//	     extra            the caller's
 //
 // purge.reset:
 //
@@ -53,6 +55,7 @@ type reset struct {
 
 const (
 	checkpointBytes = 72
+	oldBytes        = 24
 	resetBytes      = 16
 	genBytes        = 4
 )
@@ -64,6 +67,9 @@ func (o *Options) genFile() string        { return o.Dir + "/purge.gen" }
 // read returns nil if there is no record, and refuses one shorter than size.
 func (o *Options) read(file string, size int) ([]byte, error) {
 	b, a, err := record.Read(o.FS, file, o.Identity)
+	if a == record.Damaged && o.Defects.Has(defect.DamagedRecordAbsent) {
+		return nil, nil
+	}
 	if a == record.Absent || err != nil {
 		return nil, err
 	}
@@ -84,8 +90,14 @@ func (c *checkpoint) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.Start))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.End))
 	b = binary.LittleEndian.AppendUint32(b, uint32(c.resetting))
-	b = binary.LittleEndian.AppendUint32(b, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.previous.Bookmarks)))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.previous.Boundary))
+	for _, m := range c.previous.Bookmarks {
+		b = binary.LittleEndian.AppendUint32(b, uint32(m.Key.Kind))
+		b = binary.LittleEndian.AppendUint32(b, m.Key.ID)
+		b = binary.LittleEndian.AppendUint64(b, uint64(m.Op))
+		b = binary.LittleEndian.AppendUint64(b, uint64(m.Position.Offset))
+	}
 	return append(b, c.extra...)
 }
 
@@ -94,7 +106,11 @@ func readCheckpoint(o *Options) (checkpoint, error) {
 	if b == nil {
 		return checkpoint{applied: engine.Bootstrap}, err
 	}
-	return checkpoint{
+	old := int(binary.LittleEndian.Uint32(b[60:]))
+	if have := (len(b) - checkpointBytes) / oldBytes; old > have {
+		return checkpoint{}, &corrupt.Error{File: o.checkpointFile(), Offset: 60, What: "bookmarks of the generation before", Want: fmt.Sprintf("at most %d", have), Got: old}
+	}
+	c := checkpoint{
 		applied: op.Number(binary.LittleEndian.Uint64(b)),
 		start:   op.Offset(binary.LittleEndian.Uint64(b[8:])), end: op.Offset(binary.LittleEndian.Uint64(b[16:])),
 		timestamp: op.Timestamp(binary.LittleEndian.Uint64(b[24:])),
@@ -105,8 +121,19 @@ func readCheckpoint(o *Options) (checkpoint, error) {
 			Boundary: op.Number(binary.LittleEndian.Uint64(b[64:])),
 		},
 		resetting: op.Generation(binary.LittleEndian.Uint32(b[56:])),
-		extra:     b[checkpointBytes:],
-	}, nil
+		extra:     b[checkpointBytes+old*oldBytes:],
+	}
+	for i := range old {
+		m := b[checkpointBytes+i*oldBytes:]
+		c.previous.Bookmarks = append(c.previous.Bookmarks, engine.BookmarkEntry{
+			Key: op.Key{Kind: op.ConsumerKind(binary.LittleEndian.Uint32(m)), ID: binary.LittleEndian.Uint32(m[4:])},
+			Op:  op.Number(binary.LittleEndian.Uint64(m[8:])),
+			Position: op.Position{
+				Incarnation: o.Identity.Incarnation, Generation: c.previous.Generation, Offset: op.Offset(binary.LittleEndian.Uint64(m[16:])),
+			},
+		})
+	}
+	return c, nil
 }
 
 func writeCheckpoint(o *Options, c *checkpoint, frontier bool) error {

@@ -6,6 +6,7 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
+	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
 
@@ -120,7 +121,7 @@ func (e *Engine) Purge(n op.Number, g op.Generation, extra []byte) engine.Task {
 	t := &wipe{e: e, o: o, reset: reset{g, n}}
 	t.cp = checkpoint{
 		applied: f.Applied, timestamp: f.LastTimestamp, resetting: g, extra: extra,
-		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End, Boundary: f.Boundary},
+		previous: engine.Era{Generation: f.Generation, Start: f.Start, End: f.End, Boundary: f.Boundary, Bookmarks: e.Bookmarks()},
 	}
 	if f.Resetting > 0 {
 		// The reset was begun before a crash: what it destroyed is the era before.
@@ -175,6 +176,9 @@ func (t *wipe) syncSegments() (bool, observe.Action, error) {
 // record is the point of no return: the era changes with it.
 func (t *wipe) record() (bool, observe.Action, error) {
 	e, f := t.e, &t.e.facts
+	if e.o.Defects.Has(defect.AdvancedOnFailure) {
+		f.Generation = t.reset.generation
+	}
 	segs, _, err := e.openSegments(t.cp)
 	if err != nil {
 		return false, "", err
@@ -188,13 +192,24 @@ func (t *wipe) record() (bool, observe.Action, error) {
 	e.marks.forget()
 	f.Generation, f.Boundary, f.Previous = t.reset.generation, t.reset.floor, t.cp.previous
 	f.Start, f.End, f.Resetting = 0, 0, 0
+	if f.Applied >= f.Boundary {
+		f.Previous.Bookmarks = nil // nobody will ask
+	}
 	e.pending()
 	return true, "ResetRecord", nil
+}
+
+// ignores tells whether a defect passes over the failure of a disk.
+func (t *wipe) ignores(d defect.Set, err error) bool {
+	return err != nil && t.e.o.Defects.Has(d) && vfs.Failed(err)
 }
 
 func (t *wipe) unlinkBookmarks() (bool, observe.Action, error) {
 	for _, kind := range []op.ConsumerKind{op.Consumer, op.Group} {
 		more, err := t.e.unlinkOne("purge.bookmark.unlink", t.e.o.bookmarks(kind))
+		if t.ignores(defect.UnlinkFailureIgnored, err) {
+			continue
+		}
 		if more || err != nil {
 			return false, "", err
 		}
@@ -204,7 +219,8 @@ func (t *wipe) unlinkBookmarks() (bool, observe.Action, error) {
 
 func (t *wipe) syncBookmarks() (bool, observe.Action, error) {
 	if !t.e.o.Defects.Has(defect.BookmarkNoDirSync) {
-		if err := t.o.FS.SyncDir("purge.bookmark.dirsync", t.e.o.bookmarks(t.kind)); err != nil {
+		err := t.o.FS.SyncDir("purge.bookmark.dirsync", t.e.o.bookmarks(t.kind))
+		if err != nil && !t.ignores(defect.DirsyncFailureIgnored, err) {
 			return false, "", fmt.Errorf("%w: %w", engine.ErrNotSynced, err)
 		}
 	}
@@ -217,7 +233,7 @@ func (t *wipe) syncBookmarks() (bool, observe.Action, error) {
 
 func (t *wipe) complete() (bool, observe.Action, error) {
 	e, f := t.e, &t.e.facts
-	if err := writeGen(t.o, t.reset.generation); err != nil {
+	if err := writeGen(t.o, t.reset.generation); err != nil && !t.ignores(defect.CompletionFailureIgnored, err) {
 		return false, "", err
 	}
 	f.Settled, f.Pending = t.reset.generation, nil
