@@ -14,7 +14,7 @@ func shows(term uint64, last op.Number) Evidence {
 
 // stand tells the plane how the member of a machine stands in partition 0.
 func (p *plane) stand(machine int, i op.Incarnation, s Standing) {
-	p.step(machine, Input{Local: &Local{Partition: 0, Incarnation: i, Standing: s}})
+	p.members[machine-1].Stands(Local{Partition: 0, Incarnation: i, Standing: s})
 }
 
 func (p *plane) partition() *Partition { return p.agree().Partition(0) }

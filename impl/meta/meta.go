@@ -97,13 +97,12 @@ type Answer struct {
 	Leader int
 }
 
-// Input is exactly one of a tick, a message, a call, how a member of this machine
-// stands, or permission to do one piece of disk work.
+// Input is exactly one of a tick, a message, a call, or permission to do one
+// piece of disk work.
 type Input struct {
 	Tick    bool
 	Message *Message
 	Call    *Call
-	Local   *Local
 	Work    bool
 }
 
@@ -195,8 +194,6 @@ func (m *Machine) Step(in Input) (out Output, err error) {
 		m.watch()
 	case in.Message != nil && in.Message.Report != nil:
 		m.heard(in.Message.Report)
-	case in.Local != nil:
-		m.stands(*in.Local)
 	case in.Message != nil:
 		_ = m.node.Step(in.Message.Raft) // what raft refuses has no effect
 	case in.Call != nil:

@@ -29,8 +29,9 @@ type dying struct {
 	ticks int
 }
 
-// stands notes how a member of this machine stands.
-func (m *Machine) stands(l Local) {
+// Stands notes how a member of this machine stands; the machine is filled in. The
+// plane is told at the next tick.
+func (m *Machine) Stands(l Local) {
 	l.Standing.Machine = m.cfg.ID
 	if i := slices.IndexFunc(m.local, func(x Local) bool { return x.Partition == l.Partition }); i >= 0 {
 		m.local[i] = l

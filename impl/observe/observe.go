@@ -16,6 +16,9 @@ type Event struct {
 	Replica   int          `json:"replica"`   // 1-based
 	Partition op.Partition `json:"partition"` // 0-based
 	Action    Action       `json:"action"`
+	// Incarnation of the replica if it goes on from another one, else 0. Ops are
+	// then counted along the line of all of them.
+	Incarnation op.Incarnation `json:"incarnation,omitempty"`
 
 	Op         op.Number     `json:"op,omitempty"`   // the op concerned
 	Term       uint64        `json:"term,omitempty"` // its term

@@ -44,7 +44,10 @@ func (r *Replica) applySome() error {
 		if err != nil {
 			return err
 		}
-		if err := r.apply(e); errors.Is(err, errHeld) {
+		r.answering = e.Op
+		err = r.apply(e)
+		r.answering = 0
+		if errors.Is(err, errHeld) {
 			r.blocked = true
 			return nil
 		} else if err != nil {
@@ -185,7 +188,7 @@ func (r *Replica) materialize(n op.Number, eff engine.Effect, action observe.Act
 func (r *Replica) finish(c *command, reply op.Reply) {
 	if c.Request.Kind == op.Poll && reply.Code == op.OK && reply.Count > 0 {
 		if token, ok := r.waiter(c); ok {
-			r.reads.add(&read{token: token, req: &c.Request, phase: reading, era: r.eng.Facts().Generation, reply: reply, fixed: true})
+			r.reads.add(&read{token: token, req: &c.Request, phase: reading, era: r.eng.Facts().Generation, reply: reply, fixed: true, op: r.answering})
 		}
 		return
 	}

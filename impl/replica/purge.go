@@ -85,7 +85,9 @@ func (r *Replica) purgeStep() error {
 	if done {
 		r.passLine()
 		r.checkServing()
+		r.answering = p.op
 		r.answerPurges()
+		r.answering = 0
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ type read struct {
 	index op.Number // materialize up to here first
 	era   op.Generation
 	reply op.Reply
-	fixed bool // the range of an auto-commit poll
+	fixed bool      // the range of an auto-commit poll
+	op    op.Number // that it is, 0 for other reads
 }
 
 // reads holds the reads in progress. Those that came since the last round wait
@@ -232,7 +233,9 @@ func (r *Replica) replan(rd *read) (done bool) {
 
 // served answers a read and reports what the client saw.
 func (r *Replica) served(rd *read, reply op.Reply) {
+	r.answering = rd.op
 	r.answer(rd.token, reply)
+	r.answering = 0
 	if r.cfg.Sink == nil {
 		return
 	}

@@ -113,11 +113,12 @@ type Request struct {
 }
 
 // Answer is the reply to the request of that token. Leader is a hint, 0 when
-// unknown.
+// unknown. Op is that of the mutation that is answered, 0 for any other answer.
 type Answer struct {
 	Token  uint64
 	Reply  op.Reply
 	Leader int
+	Op     op.Number
 }
 
 // Intent is a purge that the metadata plane has committed: it must be settled
@@ -182,7 +183,8 @@ type Replica struct {
 
 	committed op.Number // highest op handed over by consensus
 	queue     entryQueue
-	line      *line // what ops are counted along, but in consensus and its journal
+	line      *line     // what ops are counted along, but in consensus and its journal
+	answering op.Number // the op that is being answered, if it is one
 
 	copy   *copying // nil once there is a base; until then there is little else
 	sealed bool
@@ -345,7 +347,7 @@ func (r *Replica) intended() op.Generation {
 }
 
 func (r *Replica) answer(token uint64, reply op.Reply) {
-	r.out.Answers = append(r.out.Answers, Answer{Token: token, Reply: reply, Leader: machineOf(r.node.Status().Leader)})
+	r.out.Answers = append(r.out.Answers, Answer{Token: token, Reply: reply, Leader: machineOf(r.node.Status().Leader), Op: r.answering})
 }
 
 // emit completes and passes on an event.
@@ -355,6 +357,9 @@ func (r *Replica) emit(e observe.Event) {
 	}
 	f := r.eng.Facts()
 	e.Time, e.Replica, e.Partition = r.now, r.cfg.ID, r.cfg.Partition
+	if r.cfg.Base != nil {
+		e.Incarnation = r.cfg.Incarnation
+	}
 	e.Applied, e.Start, e.End = f.Applied, f.Start, f.End
 	// A removal names its own generation, which may be 0.
 	if e.Generation == 0 && e.Action != "Reclaim" {

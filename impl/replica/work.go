@@ -189,7 +189,7 @@ func (r *Replica) localStep() error {
 
 func (r *Replica) request(q Request) {
 	switch {
-	case q.Incarnation > r.cfg.Incarnation:
+	case q.Incarnation > r.cfg.Incarnation || r.applied < r.line.baseLast():
 		// The namesake that it means exists, or will soon; this one will be gone.
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
 	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation && !r.cfg.Defects.Has(defect.IncarnationIgnored):

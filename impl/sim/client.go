@@ -103,9 +103,10 @@ const (
 type client struct {
 	id       int
 	process  int
-	sessions []op.Session  // per partition; 0 none
-	sequence []op.Sequence // per partition; last one used
-	leader   []int         // per partition; where to ask first
+	sessions []op.Session     // per partition; 0 none
+	sequence []op.Sequence    // per partition; last one used
+	leader   []int            // per partition; where to ask first
+	believed []op.Incarnation // per partition; the one that it means, 0: that of the beginning
 
 	metaLeader   int // where to ask the metadata plane first
 	metaSession  op.Session
@@ -159,6 +160,7 @@ func (c *Cluster) initClients() {
 		cl.rand = Split(c.o.Seed, "client-"+string(rune('A'+i)))
 		cl.leader = make([]int, len(c.shards))
 		cl.sessions = make([]op.Session, len(c.shards))
+		cl.believed = make([]op.Incarnation, len(c.shards))
 		cl.sequence = make([]op.Sequence, len(c.shards))
 		c.next(cl)
 	}
@@ -255,6 +257,7 @@ func (c *Cluster) byIntent(r *op.Request) bool {
 }
 
 func (c *Cluster) invoke(cl *client, call *Call) {
+	c.named(cl, call.Request)
 	call.Asked = c.trace.committed[call.Request.Partition]
 	cl.began, cl.sent, cl.copies = c.now, 0, 0
 	cl.epoch++
@@ -311,6 +314,9 @@ func (c *Cluster) attempt(cl *client) {
 	first, second := c.net.route(0, to, r.Kind != op.Register, &c.Effects)
 	if first != lostInTransit {
 		c.schedule(first, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
+	}
+	if s, ok := c.script.(Repeats); ok && r.Incarnation != 0 && (cl.sent > 1 || second != lostInTransit) {
+		s.Again(call)
 	}
 	if second != lostInTransit {
 		cl.copies++
@@ -375,8 +381,13 @@ func (c *Cluster) deliverRequest(to int, slot int32) {
 func (c *Cluster) answer(from, p int, m Member, a *replica.Answer) {
 	id := int(a.Token % uint64(c.o.Clients))
 	cl := &c.clients[id]
+	if a.Op > 0 && a.Reply.Code == op.OK && c.forgetful() {
+		c.lines[p].acked = append(c.lines[p].acked, a.Op)
+	}
 	if c.o.Watch != nil && cl.token == a.Token {
-		if call := cl.current(); call != nil && int(call.Request.Partition) == p { // a namesake answers only what it is not
+		call := cl.current()
+		// A namesake, or a later incarnation, answers only what it is not.
+		if call != nil && int(call.Request.Partition) == p && (call.Request.Incarnation == 0 || call.Request.Incarnation == c.machines[from].members[p].incarnation) {
 			c.o.Watch.Answered(c.now/Millisecond, from, call.Request, &a.Reply, m.View().Facts.Applied, call.Asked)
 		}
 	}
@@ -411,7 +422,7 @@ func (c *Cluster) deliverAnswer(id int, slot int32) {
 		c.schedule(pause+cl.rand.Int64N(pause), event{kind: evWake, who: uint16(id), epoch: cl.epoch})
 		return
 	}
-	if c.movedAway(r.Partition, &a.reply) {
+	if c.movedAway(r, &a.reply) {
 		c.abandon(cl, call, &a.reply)
 		return
 	}

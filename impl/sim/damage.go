@@ -21,7 +21,7 @@ func (c *Cluster) Damage(id, p int, pattern string, r *rand.Rand) string {
 	}
 	// Its own handles: those of the machine may be dead. The clone shows what is in
 	// the cache, and so does the medium once it is changed there.
-	fs, at := m.disk.Clone().FS(), c.shards[p]
+	fs, at := m.disk.Clone().FS(), c.ran(m, p)
 	who := record.Identity{Cluster: 1, Partition: at.partition, Replica: uint32(id), Incarnation: at.incarnation}
 	var files []string
 	var list func(dir string)

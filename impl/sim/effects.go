@@ -33,6 +33,8 @@ type Effects struct {
 	Sequences       int `json:"sequences"`      // op numbers that began anew
 	Rejoined        int `json:"rejoined"`       // of those, voters again under another id
 	Changed         int `json:"changed"`        // memberships changed
+	Incarnations    int `json:"incarnations"`   // that went on from another one
+	LostAcked       int `json:"lostAcked"`      // acknowledged mutations that they lack
 	GaveUp          int `json:"gaveUp"`         // operations whose outcome stayed unknown
 	Unacknowledged  int `json:"unacknowledged"` // operations whose answer nobody awaited
 	Repeated        int `json:"repeated"`       // requests that a client sent again
@@ -74,6 +76,8 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("op numbers begun anew", e.Sequences)
 	f("suspects rejoined", e.Rejoined)
 	f("memberships changed", e.Changed)
+	f("incarnations begun", e.Incarnations)
+	f("acknowledged operations lost", e.LostAcked)
 	f("unknown outcomes", e.GaveUp)
 	f("answers not awaited", e.Unacknowledged)
 	f("requests repeated", e.Repeated)
@@ -116,6 +120,8 @@ func (e *Effects) Add(o Effects) {
 	e.Sequences += o.Sequences
 	e.Rejoined += o.Rejoined
 	e.Changed += o.Changed
+	e.Incarnations += o.Incarnations
+	e.LostAcked += o.LostAcked
 	e.GaveUp += o.GaveUp
 	e.Unacknowledged += o.Unacknowledged
 	e.Repeated += o.Repeated

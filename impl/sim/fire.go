@@ -6,6 +6,7 @@ import "purgelab/model/op"
 // must not duplicate it: it would be executed twice.
 func (c *Cluster) fire(cl *client) {
 	r := cl.order.Request
+	c.named(cl, r)
 	cl.call = &Call{Client: cl.id, Process: cl.process, Request: r, Asked: c.trace.committed[r.Partition]}
 	c.newToken(cl)
 	c.script.Invoked(c.now, cl.call)

@@ -68,6 +68,12 @@ type slot struct {
 	boots   int
 	told    int // intents that this boot has learned
 	exists  bool
+	// incarnation that it is of, or was of last; shift from its op numbers to those
+	// of its line.
+	incarnation     op.Incarnation
+	shift           op.Number
+	copying, sealed bool
+	stands          *replica.Standing // as told to the plane's replica in this boot
 }
 
 // metaSlotNumber stands for the replica of the metadata plane where partitions
@@ -231,6 +237,7 @@ func (c *Cluster) tick(id int, epoch uint32) {
 	c.stepMeta(id, meta.Input{Tick: true})
 	for p := range m.members {
 		c.step(id, p, replica.Input{Tick: true})
+		c.standing(m, p)
 	}
 }
 
@@ -257,6 +264,11 @@ func (c *Cluster) step(id, p int, in replica.Input) {
 	if err != nil {
 		c.stopped(m, p, err)
 		return
+	}
+	if s.copying {
+		if c.opened(m, p); !m.up {
+			return
+		}
 	}
 	for i := range out.Messages {
 		c.send(p, out.Messages[i])
@@ -398,11 +410,11 @@ func (c *Cluster) arm(m *machine, a *Aim) {
 // Leader is the machine whose replica of a partition leads with the highest
 // term, 0 if none does.
 func (c *Cluster) Leader(p int) int {
-	leader, term := 0, uint64(0)
+	leader, incarnation, term := 0, op.Incarnation(0), uint64(0)
 	for id := 1; id <= c.o.Replicas; id++ {
 		if m := c.machines[id].members[p].member; m != nil {
-			if v := m.View(); v.Role == consensus.Leader && v.Term > term {
-				leader, term = id, v.Term
+			if v := m.View(); v.Role == consensus.Leader && (v.Incarnation > incarnation || v.Incarnation == incarnation && v.Term > term) {
+				leader, incarnation, term = id, v.Incarnation, v.Term
 			}
 		}
 	}

@@ -150,6 +150,9 @@ func (c *Cluster) tell(m *machine) {
 		}
 		s := &m.members[h]
 		known := state.Partition(op.Partition(partition))
+		if c.seal(m, h, known); !m.up {
+			return
+		}
 		if s.member == nil || c.latestOf(int(known.Serial)) != h || s.told >= len(known.Intents) {
 			continue
 		}
@@ -177,7 +180,7 @@ func (c *Cluster) ask(cl *client) {
 		cl.metaSequence++
 		r, at := cl.call.Request, c.shards[cl.call.Request.Partition]
 		cl.asked = &meta.Request{
-			Kind: meta.PurgePartition, Topic: topic, Partition: at.partition, Incarnation: at.incarnation,
+			Kind: meta.PurgePartition, Topic: topic, Partition: at.partition, Incarnation: c.believes(cl, r.Partition),
 			Session: cl.metaSession, Sequence: cl.metaSequence, Expected: r.Expected,
 		}
 		switch {
@@ -185,7 +188,7 @@ func (c *Cluster) ask(cl *client) {
 			cl.asked.Kind, cl.asked.Incarnation = meta.PurgeTopic, 0
 			for _, call := range append(cl.siblings, cl.call) {
 				at := c.shards[call.Request.Partition]
-				cl.asked.Believed = append(cl.asked.Believed, meta.Belief{Partition: at.partition, Incarnation: at.incarnation})
+				cl.asked.Believed = append(cl.asked.Believed, meta.Belief{Partition: at.partition, Incarnation: c.believes(cl, call.Request.Partition)})
 			}
 		case cl.order.Renew != NoRenewal:
 			cl.asked.Kind = cl.renewal()
@@ -280,14 +283,16 @@ func (c *Cluster) deliverGrant(id int, slot int32) {
 		return
 	}
 	for _, s := range cl.siblings {
-		c.accept(s, g.reply.Results)
+		c.accept(cl, s, g.reply.Results)
 	}
 	siblings := cl.siblings
 	cl.siblings = nil
 	accepted := c.resultOf(g.reply.Results, cl.call.Request.Partition)
 	switch {
 	case accepted.Code != op.OK: // no such partition, or not any more
-		c.moved(cl.call.Request.Partition, accepted.Incarnation)
+		if !c.learns(cl, cl.call.Request.Partition, accepted.Incarnation) {
+			c.moved(cl.call.Request.Partition, accepted.Incarnation)
+		}
 		c.finish(cl, cl.call, NoEffect, op.Reply{})
 	case cl.order.Accepted || siblings != nil:
 		cl.call.Request.Intent = accepted.Generation
@@ -312,15 +317,17 @@ func (c *Cluster) invokeSiblings(cl *client) {
 			Request: &op.Request{Kind: op.Purge, Partition: op.Partition(p)},
 		}
 		c.processes++
+		c.named(cl, s.Request)
 		cl.siblings = append(cl.siblings, s)
 		c.script.Invoked(c.now, s)
 	}
 }
 
 // accept ends one partition's part of the purge of a topic.
-func (c *Cluster) accept(call *Call, results []meta.Result) {
+func (c *Cluster) accept(cl *client, call *Call, results []meta.Result) {
 	r := c.resultOf(results, call.Request.Partition)
 	if r.Code != op.OK {
+		c.learns(cl, call.Request.Partition, r.Incarnation)
 		c.script.Returned(c.now, call, NoEffect, op.Reply{})
 		return
 	}
@@ -338,7 +345,8 @@ func promise(r meta.Result) op.Reply {
 func (c *Cluster) resultOf(list []meta.Result, shard op.Partition) meta.Result {
 	at := c.shards[shard]
 	for _, r := range list {
-		if r.Partition == at.partition && (r.Code != op.OK || r.Incarnation == at.incarnation) {
+		of := r.Incarnation == at.incarnation || c.lines[shard].first > 0 && c.lines[shard].first <= r.Incarnation && r.Incarnation < at.incarnation
+		if r.Partition == at.partition && (r.Code != op.OK || of) {
 			return r
 		}
 	}

@@ -99,10 +99,10 @@ type parcel struct {
 // send takes a message from a replica. Messages are never changed after they
 // were sent, by raft neither, so copies share one.
 func (c *Cluster) send(h int, m replica.Message) {
-	if c.o.Watch != nil && m.Join == 0 && !m.Raft.GetReject() {
+	if c.o.Watch != nil && m.Raft != nil && !m.Raft.GetReject() {
 		switch m.Raft.GetType() {
 		case raftpb.MsgAppResp:
-			c.o.Watch.Acknowledged(m.From, op.Partition(h), op.Number(m.Raft.GetIndex()))
+			c.o.Watch.Acknowledged(m.From, op.Partition(h), op.Number(m.Raft.GetIndex())+c.machines[m.From].members[h].shift)
 		case raftpb.MsgVoteResp:
 			c.o.Watch.Voted(m.From, m.Partition, m.Raft.GetTerm())
 		}

@@ -50,8 +50,10 @@ const tombstone = ".deleted"
 func (c *Cluster) initShards() {
 	c.shards = make([]shard, c.o.Partitions+c.o.Recreations+c.o.Partitions*c.o.Losses)
 	c.after = make([]int, len(c.shards))
+	c.lines = make([]line, len(c.shards))
 	for p := 0; p < c.o.Partitions; p++ {
 		c.shards[p] = shard{op.Partition(p), 1}
+		c.lines[p].first = 1
 	}
 }
 
@@ -62,7 +64,10 @@ func (c *Cluster) shardOf(p *meta.Partition) (int, bool) {
 	if h >= c.o.Partitions+c.o.Recreations {
 		return 0, false
 	}
-	c.shards[h] = shard{p.ID, p.Incarnation}
+	if p.Incarnation > c.shards[h].incarnation { // another machine may know of a later one
+		c.shards[h] = shard{p.ID, p.Incarnation}
+	}
+	c.noteLine(h, p)
 	return c.latestOf(h), true
 }
 
@@ -139,7 +144,7 @@ func (c *Cluster) place(m *machine) {
 		if !ok {
 			continue
 		}
-		gone := p.Incarnation - 1
+		gone := p.First - 1
 		if p.Deleted {
 			gone = p.Incarnation
 		}
@@ -149,11 +154,11 @@ func (c *Cluster) place(m *machine) {
 				return
 			}
 		}
-		if p.Deleted || m.tombs[p.ID] >= p.Incarnation || m.current[p.ID] == h {
+		if p.Deleted || m.tombs[p.ID] >= p.Incarnation || m.current[p.ID] == h && m.members[h].incarnation >= p.Incarnation {
 			continue
 		}
 		m.current[p.ID] = h
-		if c.openShard(m, h); !m.up {
+		if c.openShard(m, h, p); !m.up {
 			return
 		}
 	}
@@ -174,7 +179,7 @@ func (c *Cluster) retire(m *machine, s shard) error {
 		return err
 	}
 	m.tombs[s.partition] = s.incarnation
-	if h := m.current[s.partition]; h != nobody && c.shards[h] == s {
+	if h := m.current[s.partition]; h != nobody && c.ran(m, h) == s {
 		c.Effects.Retired++
 		m.members[h].member, m.members[h].exists = nil, false
 		m.current[s.partition] = nobody
@@ -213,8 +218,8 @@ func removeAll(fs vfs.FS, dir string) error {
 
 // openShard opens a machine's replica of a shard, whose directory it makes if
 // that is not there yet.
-func (c *Cluster) openShard(m *machine, h int) {
-	s, at := &m.members[h], c.shards[h]
+func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
+	s, at := &m.members[h], shard{p.ID, p.Incarnation}
 	fs := m.fs()
 	if _, err := fs.List(at.dir()); errors.Is(err, vfs.ErrNotExist) {
 		err = fs.Mkdir("sim.mkdir", at.dir())
@@ -228,10 +233,11 @@ func (c *Cluster) openShard(m *machine, h int) {
 		}
 	}
 	s.boots++
-	s.told, s.exists = 0, true
+	s.told, s.exists, s.incarnation = 0, true, at.incarnation
+	s.sealed, s.stands, s.member = false, nil, nil
 	member, err := c.open(replica.Config{
 		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
-		FS: fs, Dir: at.dir(), BootID: 1 + m.losses,
+		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p),
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
 		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,
@@ -252,9 +258,7 @@ func (c *Cluster) openShard(m *machine, h int) {
 		s.working = true
 		c.schedule(c.diskRand.Int64N(c.o.Disk.Work), event{kind: evWork, who: uint16(m.id), partition: uint16(h), epoch: m.epoch})
 	}
-	if c.o.Watch != nil {
-		c.o.Watch.Booted(c.now/Millisecond, m.id, op.Partition(h), member)
-	}
+	c.opened(m, h)
 }
 
 // everybody lists the machines: each has a replica of everything.
@@ -285,6 +289,9 @@ func (c *Cluster) serves(m *machine, q requestParcel) {
 	}
 	asked := c.shards[q.req.Partition]
 	if h := m.current[asked.partition]; h != nobody {
+		if q.req.Incarnation != 0 {
+			asked.incarnation = q.req.Incarnation
+		}
 		c.inRequest = replica.Request{Token: q.token, Incarnation: asked.incarnation, Op: q.req}
 		c.step(m.id, h, replica.Input{Request: &c.inRequest})
 		return

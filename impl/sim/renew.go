@@ -48,6 +48,7 @@ func (c *Cluster) renewed(cl *client, r meta.Result) {
 	if r.Code == op.OK {
 		c.Effects.Recreated++
 		c.shards[r.Serial] = shard{r.Partition, r.Incarnation}
+		c.lines[r.Serial].first = r.Incarnation
 		c.moved(cl.call.Request.Partition, r.Incarnation)
 	}
 	c.next(cl)
@@ -61,7 +62,7 @@ func (c *Cluster) moved(from op.Partition, incarnation op.Incarnation) {
 		return
 	}
 	for h, at := range c.shards {
-		if at == (shard{c.shards[from].partition, incarnation}) {
+		if first := c.lines[h].first; first > 0 && at.partition == c.shards[from].partition && first <= incarnation && incarnation <= at.incarnation && op.Partition(h) != from {
 			s.Moved(from, op.Partition(h), incarnation)
 		}
 	}
@@ -70,9 +71,12 @@ func (c *Cluster) moved(from op.Partition, incarnation op.Incarnation) {
 // movedAway tells an answer that says that the partition is not what the client
 // believes: it is another incarnation, or is not there at all. (A stale position
 // in a request to the right incarnation is another matter.)
-func (c *Cluster) movedAway(p op.Partition, reply *op.Reply) bool {
-	return reply.Code == op.UnknownPartition ||
-		reply.Code == op.StaleIncarnation && reply.Position.Incarnation != c.shards[p].incarnation
+func (c *Cluster) movedAway(r *op.Request, reply *op.Reply) bool {
+	means := r.Incarnation
+	if means == 0 {
+		means = c.shards[r.Partition].incarnation
+	}
+	return reply.Code == op.UnknownPartition || reply.Code == op.StaleIncarnation && reply.Position.Incarnation != means
 }
 
 // abandon ends a call on a partition that is gone. It had no effect, unless
@@ -83,8 +87,8 @@ func (c *Cluster) abandon(cl *client, call *Call, reply *op.Reply) {
 	if call.Request.Mutates() && call.Request.Kind != op.Register && (cl.sent > 1 || cl.copies > 0 || call.Request.Intent != 0) {
 		o = Unknown
 	}
-	if reply.Code == op.StaleIncarnation {
-		c.moved(call.Request.Partition, reply.Position.Incarnation)
+	if i := reply.Position.Incarnation; reply.Code == op.StaleIncarnation && !c.learns(cl, call.Request.Partition, i) {
+		c.moved(call.Request.Partition, i)
 	}
 	c.finish(cl, call, o, op.Reply{})
 }

@@ -40,6 +40,8 @@ func (c *Cluster) AtRest() (bool, string) {
 			v := c.machines[id].members[p].member.View()
 			f := v.Facts
 			switch {
+			case v.Sealed || v.Copying || v.Incarnation != 0 && v.Incarnation != plane.Partition(c.shards[p].partition).Incarnation:
+				return false, fmt.Sprintf("replica %d of partition %d is not in incarnation %d yet", id, p, plane.Partition(c.shards[p].partition).Incarnation)
 			case v.Joining:
 				return false, fmt.Sprintf("replica %d of partition %d has not joined again", id, p)
 			case !v.Serving:

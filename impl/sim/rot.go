@@ -28,7 +28,7 @@ import (
 
 // proved lists the bytes of a machine's replica of a shard that may be damaged.
 func (c *Cluster) proved(m *machine, h int) []corrupt.Span {
-	at := c.shards[h]
+	at := c.ran(m, h)
 	d := m.disk.Clone()
 	d.PowerLossAs(nil)
 	spans, err := replica.Proved(&replica.Config{

@@ -141,6 +141,7 @@ type Cluster struct {
 	heap      eventHeap
 	machines  []machine // 0 is unused: replicas count from 1
 	shards    []shard   // by serial number; then those whose op numbers began anew
+	lines     []line    // by shard
 	after     []int     // per shard: the one that follows it when they do; 0: none
 	sequences int       // begun anew
 	renewals  int       // begun

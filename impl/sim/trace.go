@@ -46,6 +46,11 @@ func (s *source) Observe(e observe.Event) {
 		if e.Op > r.committed[e.Partition] {
 			r.committed[e.Partition] = e.Op
 		}
+	case "NewIncarnation":
+		if op.Incarnation(e.Count) > r.c.lines[e.Partition].began {
+			r.committed[e.Partition], r.members[e.Partition] = e.Op, e.Op
+		}
+		r.c.began(int(e.Partition), &e)
 	case "Rejoin":
 		r.c.Effects.Suspects++
 	case "Joined":

@@ -29,6 +29,9 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	r := &p.replicas[id]
 	c.now = at
 	v := m.View()
+	if !p.concerns(&v) {
+		return
+	}
 	f := v.Facts
 	if v.Member != r.member {
 		*r = replicaState{member: v.Member} // what the one before did and promised is its own
@@ -78,8 +81,9 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 // Stepped looks at a replica in between.
 func (c *Checker) Stepped(at int64, id int, part op.Partition, m Subject) {
 	c.now = at
-	v := m.View()
-	c.agree(c.parts[part], id, m, &v)
+	if v := m.View(); c.parts[part].concerns(&v) {
+		c.agree(c.parts[part], id, m, &v)
+	}
 }
 
 // agree: messages, bookmarks and purge records of a replica belong to one era,
@@ -163,6 +167,9 @@ func (c *Checker) Rest(at int64, part op.Partition, ms []Subject) {
 			continue // stopped for good
 		}
 		v := m.View()
+		if !p.concerns(&v) {
+			continue
+		}
 		f := v.Facts
 		c.agree(p, i+1, m, &v)
 		recs, err := m.Records(f.Start, int(f.End-f.Start))

@@ -102,8 +102,8 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 	if r.Kind == op.Purge && r.Expected == nil && r.Intent != 0 && reply.Code == op.Mismatch {
 		c.report(p, 0, "PurgeEventuallyApplied", "the purge of intent %d, which expects nothing, was settled without one: %v", r.Intent, reply.Position)
 	}
-	if reply.Code != op.OK {
-		return
+	if reply.Code != op.OK || r.Incarnation != 0 && p.incarnation != 0 && r.Incarnation != p.incarnation {
+		return // an answer of an incarnation that is over may say what is lost
 	}
 	switch r.Kind {
 	case op.Append:

@@ -68,16 +68,21 @@ type Checker struct {
 
 // part is the account of one partition.
 type part struct {
-	id        op.Partition
-	ops       []fact // by op number
-	committed op.Number
-	leaders   map[uint64]int // term -> replica that led in it
-	proposed  map[proposal]op.Number
-	purges    []purge // applied, ascending
-	keys      map[op.Key][]mark
-	replicas  []replicaState // by id
-	clients   answers
-	stores    account
+	id op.Partition
+	// incarnation, if it goes on from another one, whose account before is until the
+	// two were compared.
+	incarnation op.Incarnation
+	before      *part
+	agreed      *op.Position
+	ops         []fact // by op number
+	committed   op.Number
+	leaders     map[uint64]int // term -> replica that led in it
+	proposed    map[proposal]op.Number
+	purges      []purge // applied, ascending
+	keys        map[op.Key][]mark
+	replicas    []replicaState // by id
+	clients     answers
+	stores      account
 }
 
 // fact is what is known of one op number.
@@ -138,15 +143,20 @@ type replicaState struct {
 func New(replicas, partitions, clients int) *Checker {
 	c := &Checker{planned: map[uint64][]meta.Result{}}
 	for p := 0; p < partitions; p++ {
-		c.parts = append(c.parts, &part{
-			id: op.Partition(p), ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, proposed: map[proposal]op.Number{}, keys: map[op.Key][]mark{},
-			replicas: make([]replicaState, replicas+1), clients: newAnswers(clients), stores: make(account, replicas+1),
-		})
-		for i := range c.parts[p].stores {
-			c.parts[p].stores[i] = map[op.Key][]stored{}
-		}
+		c.parts = append(c.parts, newPart(op.Partition(p), replicas, clients))
 	}
 	return c
+}
+
+func newPart(id op.Partition, replicas, clients int) *part {
+	p := &part{
+		id: id, ops: make([]fact, 2, 1024), leaders: map[uint64]int{}, proposed: map[proposal]op.Number{}, keys: map[op.Key][]mark{},
+		replicas: make([]replicaState, replicas+1), clients: newAnswers(clients), stores: make(account, replicas+1),
+	}
+	for i := range p.stores {
+		p.stores[i] = map[op.Key][]stored{}
+	}
+	return p
 }
 
 // Violations lists what was found, the first ones first.

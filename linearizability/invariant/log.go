@@ -9,7 +9,10 @@ import (
 
 // Observe implements observe.Sink.
 func (c *Checker) Observe(e observe.Event) {
-	p := c.parts[e.Partition]
+	p := c.of(&e)
+	if p == nil {
+		return
+	}
 	r := &p.replicas[e.Replica]
 	c.now = e.Time
 	if c.resets != nil {
@@ -28,6 +31,8 @@ func (c *Checker) Observe(e observe.Event) {
 		if c.sound && c.promises == [2]bool{true, true} {
 			c.report(p, e.Replica, "AckDurable", "the disk does not hold any more what it had synced: it joins its group anew")
 		}
+	case "NewIncarnation":
+		c.begun(p, &e)
 	case "Commit":
 		c.commit(p, &e)
 	case "Materialize":

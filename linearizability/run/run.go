@@ -135,6 +135,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		check: m.watch, purges: map[op.Partition][]*sim.Call{}, patience: make([]int64, s.Clients),
 	}
 	m.watch.Design(design)
+	m.watch.Policy(policy)
 	if design == replica.ResetRecord {
 		m.script.work.WithoutConditions()
 	}

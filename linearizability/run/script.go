@@ -19,6 +19,7 @@ type script struct {
 	reads    []*op.Request // left of the quiet phase
 	ended    int           // calls that ended
 	given    []givenUp
+	ending   map[op.Partition][]op.Losses // incarnations that were sealed and have no successor yet
 	purges   map[op.Partition][]*sim.Call // invoked
 }
 
@@ -95,6 +96,29 @@ func (s *script) Moved(from, to op.Partition, incarnation op.Incarnation) {
 	s.work.Moved(from, to, incarnation)
 }
 
+// Again implements sim.Repeats.
+func (s *script) Again(c *sim.Call) { s.rec.Again(c.Process) }
+
+// Ending implements sim.Incarnations. If the one before has not begun anywhere the
+// operation waits until it has: nobody saw anything of it.
+func (s *script) Ending(at int64, p op.Partition, lose op.Losses) {
+	if s.ending == nil {
+		s.ending = map[op.Partition][]op.Losses{}
+	}
+	s.ending[p] = append(s.ending[p], lose)
+	if len(s.ending[p]) == 1 {
+		s.rec.Invoke(world-int(p), at/sim.Millisecond, &op.Request{Kind: op.NewIncarnation, Partition: p, MayLose: lose})
+	}
+}
+
+// Began implements sim.Incarnations.
+func (s *script) Began(at int64, p op.Partition, reply op.Reply) {
+	s.rec.Answer(world-int(p), at/sim.Millisecond, &reply)
+	if s.ending[p] = s.ending[p][1:]; len(s.ending[p]) > 0 {
+		s.rec.Invoke(world-int(p), at/sim.Millisecond, &op.Request{Kind: op.NewIncarnation, Partition: p, MayLose: s.ending[p][0]})
+	}
+}
+
 // world is the process of what no client asks for.
 const world = -1
 
@@ -157,6 +181,10 @@ type committed struct {
 // Observe implements observe.Sink.
 func (t *tracer) Observe(e observe.Event) {
 	t.check.Observe(e)
+	switch e.Action {
+	case "Rejoin", "Joined", "ChangeMembers", "NewIncarnation":
+		return // no trace specification knows them
+	}
 	if !t.keep {
 		return
 	}
