@@ -108,7 +108,7 @@ func (c *Checker) resetFloor(p *part, id int, g op.Generation, floor op.Number) 
 func (c *Checker) observeReset(p *part, e *observe.Event) {
 	a := c.resets[p.id]
 	r := &a.replicas[e.Replica]
-	if r.over && e.Action != "Release" && e.Action != "Answer" && e.Action != "Serve" {
+	if r.over && e.Action != "Release" && e.Action != "Refuse" && e.Action != "Answer" && e.Action != "Serve" {
 		if len(r.held) > 0 {
 			c.report(p, e.Replica, "HeldCommits", "%s was held during the cleanup of generation %d and forgotten", r.held[0], r.done)
 		}
@@ -178,9 +178,9 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		}
 	case "Hold":
 		r.held = append(r.held, e.Key)
-	case "Release":
+	case "Release", "Refuse": // into the log, or with an answer that promises no effect
 		if len(r.held) == 0 || r.held[0] != e.Key {
-			c.report(p, e.Replica, "HeldCommits", "%s is released, held are %v", e.Key, r.held)
+			c.report(p, e.Replica, "HeldCommits", "%s is let go, held are %v", e.Key, r.held)
 			return
 		}
 		r.held = r.held[1:]
