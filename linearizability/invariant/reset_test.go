@@ -40,6 +40,8 @@ func (r resets) purges(id int, g op.Generation, floor op.Number) {
 	r.c.Observe(observe.Event{Action: "ResetFrontier", Replica: id, Generation: g})
 	r.c.Observe(observe.Event{Action: "SyncSegments", Replica: id, Generation: g})
 	r.c.Observe(observe.Event{Action: "ResetRecord", Replica: id, Generation: g, Op: floor})
+	r.c.Observe(observe.Event{Action: "SyncBookmarks", Replica: id, Generation: g})
+	r.c.Observe(observe.Event{Action: "PurgeComplete", Replica: id, Generation: g})
 }
 
 // told is the answer to an append.
@@ -115,4 +117,44 @@ func TestFloorsThatDiffer(t *testing.T) {
 			require.Equal(t, tc.want, r.found())
 		})
 	}
+}
+
+// What is held during a cleanup is let go in its order, after it, and nothing else
+// changes a bookmark meanwhile.
+func TestHeldDuringACleanup(t *testing.T) {
+	see := func(did observe.Action, key string) func(resets) {
+		return func(r resets) { r.c.Observe(observe.Event{Action: did, Replica: 1, Key: key, Generation: 1}) }
+	}
+	cleanup := func(r resets) {
+		r.c.Observe(observe.Event{Action: "ResetFrontier", Replica: 1, Generation: 1})
+		r.c.Observe(observe.Event{Action: "SyncSegments", Replica: 1, Generation: 1})
+		r.c.Observe(observe.Event{Action: "ResetRecord", Replica: 1, Generation: 1, Op: 1})
+	}
+	done := func(r resets) { see("SyncBookmarks", "")(r); see("PurgeComplete", "")(r) }
+	for _, tc := range []struct {
+		name  string
+		steps []func(resets)
+		want  []string
+	}{
+		{"let go in order", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), done, see("Release", "a"), see("Release", "b"), see("Serve", "")}, nil},
+		{"refused", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), see("Refuse", "a"), see("Refuse", "b"), done, see("Commit", "")}, nil},
+		{"in another order", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), done, see("Release", "b")}, []string{"HeldCommits"}},
+		{"forgotten", []func(resets){cleanup, see("Hold", "a"), done, see("Journal", "")}, []string{"HeldCommits"}},
+		{"not held", []func(resets){cleanup, func(r resets) { r.stores(1, 2, 1, 0) }}, []string{"HeldCommits"}},
+	} {
+		r := newResets()
+		for _, step := range tc.steps {
+			step(r)
+		}
+		require.Equal(t, tc.want, r.found(), tc.name)
+	}
+}
+
+// A generation that no step has reached must not show.
+func TestGenerationThatNoStepReached(t *testing.T) {
+	r := newResets()
+	v := replica.View{}
+	v.Facts.Generation = 1
+	r.c.resetUnfailed(r.c.parts[0], 1, &v)
+	require.Equal(t, []string{"NoErrorNoAdvance"}, r.found())
 }
