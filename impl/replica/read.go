@@ -65,9 +65,6 @@ func (r *Replica) askReads() {
 		r.reads.fresh = nil
 		return
 	}
-	if !r.readyToLead() {
-		return
-	}
 	r.reads.round++
 	ctx := r.reads.base + r.reads.round
 	r.reads.rounds = append(r.reads.rounds, readRound{ctx: ctx, reads: r.reads.fresh})

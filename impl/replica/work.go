@@ -42,7 +42,7 @@ func (r *Replica) hasWork() bool {
 		return !r.sealed && r.copyWork()
 	}
 	return r.hasConsensusWork() || r.hasLocalWork() || r.readable() ||
-		len(r.reads.fresh) > 0 && (r.readyToLead() || r.cfg.Defects.Has(defect.StaleRead))
+		len(r.reads.fresh) > 0
 }
 
 func (r *Replica) hasConsensusWork() bool {
