@@ -22,6 +22,7 @@ MCAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps, o \in MCOps \cup A
 MCMayPropose(o)   == Len(log) < MaxOps
 MCMayAsk(g)       == g <= MaxIntent
 MCMayCrash(r)     == ghost_crashes < MaxCrashes
+MCMayRejoin(r)    == rep[r].applied > 0
 
 View == <<store, ghost_crashes>>
 Symmetric == Permutations(Replicas)

@@ -39,6 +39,9 @@ EraStart(n, g, seen) ==
     [applied |-> n, gen |-> g, boundary |-> n, start |-> 0, end |-> 0, settled |-> g,
      bm |-> [k \in Keys |-> NoBookmark], segs |-> <<>>, seen |-> seen, up |-> TRUE]
 
+(* A replica that has applied nothing. *)
+Newborn == EraStart(0, 0, [s \in Sessions |-> NotSeen])
+
 (* Defect switch that a model may turn on. *)
 SettledAtProposal == FALSE
 
@@ -48,11 +51,12 @@ MayAsk(g)       == TRUE
 MayLead(r)      == TRUE
 MayCrash(r)     == TRUE
 MayLosePower(r) == MayCrash(r)
+MayRejoin(r)    == FALSE
 
 Init ==
     /\ AgreementInit
     /\ IntentInit
-    /\ rep = [r \in Replicas |-> EraStart(0, 0, [s \in Sessions |-> NotSeen])]
+    /\ rep = [r \in Replicas |-> Newborn]
     /\ last = [a |-> "Init"]
     /\ ghost_hist = <<Fresh(Open)>>
     /\ ghost_last = [a |-> "Init", s |-> NoSession, q |-> [f |-> "none"], r |-> NoReply]
@@ -224,6 +228,17 @@ Boot(r, n) ==
     /\ last' = [a |-> "Boot", r |-> r, n |-> n]
     /\ UNCHANGED <<log, commit, intent, ghosts>>
 
+(* ACTION Rejoin
+   WHO    replica r
+   Its disk is damaged, or does not hold what it promised: it comes back as a new
+   member that knows nothing and is given the log from its beginning. *)
+Rejoin(r) ==
+    /\ ~rep[r].up
+    /\ MayRejoin(r)
+    /\ rep' = [rep EXCEPT ![r] = [Newborn EXCEPT !.up = FALSE]]
+    /\ last' = [a |-> "Rejoin", r |-> r]
+    /\ UNCHANGED <<log, commit, intent, ghosts>>
+
 (* ACTION Answer
    WHO    replica r
    Answers read q, having applied all that is committed. *)
@@ -259,6 +274,7 @@ Next ==
     \/ \E r \in Replicas : ProcessCrash(r)
     \/ \E r \in Replicas : PowerLoss(r)
     \/ \E r \in Replicas : Boot(r, rep[r].boundary)
+    \/ \E r \in Replicas : Rejoin(r)
     \/ \E r \in Replicas, q \in Reads : Answer(r, q)
 
 Spec == Init /\ [][Next]_vars

@@ -81,7 +81,7 @@ MayFailSync   == TRUE
 MayCrash      == TRUE
 MayLosePower  == MayCrash
 MayBegin      == TRUE
-MayCut        == FALSE
+MayCut        == FALSE   \* Foreign would take a journal that was cut for another one
 
 Init ==
     /\ log = <<>>
@@ -138,6 +138,10 @@ Fitting(d) ==
     IN [es |-> fit, synced |-> Min(d.segs.synced, Len(fit))]
 
 -----------------------------------------------------------------------------
+(* The op sequence that the floor was measured in is lost: the journal is shorter. A      *)
+(* trace, in which a journal may lose what was not synced, tells it by BeginSequence.      *)
+Foreign(d) == Len(log) < d.reset.floor
+
 (* The facts that a boot reads from disk d. *)
 FactsOf(d) ==
     [applied |-> d.ckpt.applied, gen |-> d.reset.g,
@@ -145,7 +149,7 @@ FactsOf(d) ==
      boundary |-> IF FloorNotKept THEN 0 ELSE d.reset.floor,
      start |-> d.ckpt.start, end |-> d.ckpt.end, settled |-> d.done,
      bm |-> IF d.reset.g > d.done THEN NoMarks ELSE Loaded(d, d.ckpt.applied),
-     orphan |-> ~KeepFloor /\ Len(log) < d.reset.floor]
+     orphan |-> ~KeepFloor /\ Foreign(d)]
 
 (* Facts m carried on to op n, and the facts as they were at op n. *)
 RECURSIVE Replayed(_, _)
@@ -171,11 +175,11 @@ Journal(o) ==
 (* ACTION Cut
    WHO    the group
    A new leader replaces what is above op n, which is not committed, or a power loss
-   takes it before it was synced. Models leave this out (MayCut). *)
+   takes it before it was synced. *)
 Cut(n) ==
     /\ Running
     /\ MayCut
-    /\ n >= mem.applied
+    /\ n >= Max(mem.applied, Front(disk))   \* what it applied is committed
     /\ n < Len(log)
     /\ log' = SubSeq(log, 1, n)
     /\ last' = [a |-> "Cut", n |-> n]

@@ -168,15 +168,18 @@ Apply(r) ==
     /\ last' = [a |-> "Apply", r |-> r]
     /\ UNCHANGED <<log, commit, leader, intent, progress, ghost_made, ghost_seen, ghost_seqs, ghost_down, ghost_terms>>
 
+(* The highest op that replica f has journaled. In a trace an event tells it. *)
+FloorOf(f) == f.held
+
 (* ACTION PurgeLocally
    WHO    replica r
    Learns intent g and purges; its floor is the highest op that it has journaled. *)
 PurgeLocally(r, g) ==
     /\ rep[r].up
-    /\ g = intent
+    /\ g <= intent
     /\ g > rep[r].gen
     /\ LET f == rep[r]
-       IN rep' = [rep EXCEPT ![r] = [f EXCEPT !.gen = g, !.floor = f.held, !.msgs = <<>>, !.start = 0,
+       IN rep' = [rep EXCEPT ![r] = [f EXCEPT !.gen = g, !.floor = FloorOf(f), !.msgs = <<>>, !.start = 0,
                                              !.bm = Nowhere, !.old = [g |-> f.gen, end |-> Len(f.msgs)]]]
     /\ last' = [a |-> "PurgeLocally", r |-> r, g |-> g]
     /\ UNCHANGED <<log, commit, leader, intent, progress, ghosts>>
@@ -331,6 +334,13 @@ AckDurable ==
     ghost_seqs = 0 =>
         \A r \in Up, x \in ghost_told :
             rep[r].gen = x.g /\ rep[r].applied = commit => Len(rep[r].msgs) > x.o
+
+(* Committed ops are never dropped or replaced within an incarnation. *)
+CommittedPrefixSafe ==
+    [][ commit <= Len(log') /\ SubSeq(log', 1, commit) = SubSeq(log, 1, commit) ]_store
+
+(* No answer by a replica that has not applied what is committed. *)
+NoPhantomEmpty == [][ last'.a = "Answer" => rep[leader].applied = commit ]_<<store, last>>
 
 (* Within an era what clients are told of start and end never falls. *)
 StartMonotone ==
