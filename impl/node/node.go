@@ -29,14 +29,20 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/gatherfs"
 	"purgelab/impl/vfs/osfs"
 	"purgelab/model/op"
 )
+
+// gatherBytes is how much of each file of messages or bookmarks is in memory before
+// it is written.
+const gatherBytes = 64 << 10
 
 // DefaultTick is the time between two ticks of the machine.
 const DefaultTick = 10 * time.Millisecond
@@ -147,11 +153,20 @@ func boot(o Options) (*replica.Replica, error) {
 	if c.FS = real; o.Disk != nil {
 		c.FS = o.Disk(real)
 	}
+	c.FS = gatherfs.New(c.FS, gatherBytes, stored)
 	c.Dir, c.Rand, c.SyncBeside = dataFolder, randomness(), true
 	if err := makeFolder(filepath.Join(o.Root, dataFolder)); err != nil {
 		return nil, err
 	}
 	return replica.Open(c)
+}
+
+// stored tells the files of messages and bookmarks, which are appended to without a
+// sync: the journal has what they lack. It is the one file that must be written at
+// once.
+func stored(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, "seg-") || strings.HasPrefix(name, "bookmarks-")
 }
 
 // Do asks for an operation and waits for its answer. An error says nothing about

@@ -2,19 +2,21 @@ package run
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/replica"
 	"purgelab/impl/sim"
+	"purgelab/impl/vfs/gatherfs"
 	"purgelab/linearizability/seeds"
 	"purgelab/linearizability/verdict"
 )
 
-// besideMember is a replica whose driver makes the syncs of the journal beside
-// other steps, as package node does on a real machine: a sync that was asked for is
-// made some steps later.
+// besideMember is a replica that is driven as package node does it on a real
+// machine: the syncs of the journal are made beside other steps, here some steps
+// after they were asked for, and what is stored is written in larger pieces.
 type besideMember struct {
 	*replica.Replica
 	sync  func() error
@@ -45,7 +47,7 @@ func (m *besideMember) Step(in replica.Input) (replica.Output, error) {
 }
 
 // TestSyncsBesideOtherSteps: what holds in the simulator, whose replicas wait for
-// their syncs, holds for replicas that do not.
+// their syncs and write at once, holds for replicas that do not.
 func TestSyncsBesideOtherSteps(t *testing.T) {
 	made := 0
 	for seed := uint64(1); seed <= seeds.Count(); seed++ {
@@ -53,6 +55,9 @@ func TestSyncsBesideOtherSteps(t *testing.T) {
 			s := Settings{Seed: seed, Design: design, Faults: "all", NoTrace: true}
 			r, err := run(context.Background(), s, func(c replica.Config) (sim.Member, error) {
 				c.SyncBeside = true
+				c.FS = gatherfs.New(c.FS, 300, func(path string) bool {
+					return strings.Contains(path, "/seg-") || strings.Contains(path, "/bookmarks-")
+				})
 				m, err := replica.Open(c)
 				if err != nil {
 					return nil, err
