@@ -22,7 +22,7 @@ const (
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage}, Matrix[1:]...)
+var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage, Cleanup}, Matrix[1:]...)
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -53,6 +53,9 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 		kinds = []Kind{DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, ProcessCrash, PowerLoss, CrashAt, SlowDisk}
 	case Elections:
 		kinds = []Kind{ambush}
+	case Cleanup:
+		p.Faults = drawCleanups(n, span, r)
+		return p, nil
 	default:
 		if draw := exact[class]; draw != nil {
 			draw.plan(p, n, span, r)

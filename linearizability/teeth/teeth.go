@@ -80,6 +80,9 @@ func (t *Tooth) settings(seed uint64) run.Settings {
 	if t.Design == "reset-record" {
 		s.Replicas = 1
 	}
+	if t.Faults == faults.PowerAll { // which takes what need not be durable
+		s.Messages, s.Bookmarks = "replicated", "replicated"
+	}
 	switch t.Property {
 	case "IncarnationIsolation":
 		s.Recreate = 4
