@@ -320,6 +320,9 @@ func (c *Cluster) attempt(cl *client) {
 	}
 	if second != lostInTransit {
 		cl.copies++
+		if r.Kind == op.Purge {
+			c.Effects.PurgesAgain++
+		}
 		c.schedule(second, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
 	}
 	c.startTimer(cl)

@@ -68,7 +68,7 @@ func drawSecond(n int, at int64, r *rand.Rand) Fault {
 		f.Power = f.Kind == PowerLoss
 		f.Kind, f.Label, f.Call, f.Within = CrashAt, "purge", 1+r.IntN(12), 150+r.Int64N(150)
 	}
-	f.Again = 1 + r.IntN(3)
+	f.Again = 1 + r.IntN(2)*r.IntN(3)
 	return f
 }
 
@@ -81,7 +81,7 @@ func drawRetry(n int, at int64, r *rand.Rand) Fault {
 	if r.IntN(3) == 0 {
 		return Fault{At: at, For: 100 + r.Int64N(200), Kind: Storm, Network: &sim.Network{Duplicate: 0.3, Loss: 0.02, Slow: pick(r, 0, 0.1)}}
 	}
-	return Fault{At: at, For: 100 + r.Int64N(200), Kind: Isolate, OneWay: "out", Replicas: some(n, n, r)}
+	return Fault{At: at, For: 150 + r.Int64N(200), Kind: Isolate, OneWay: "out", Replicas: some(n, n, r)}
 }
 
 func drawLeaderChange(_ int, at int64, r *rand.Rand) Fault {
@@ -99,9 +99,9 @@ func drawSyncError(n int, at int64, r *rand.Rand) Fault {
 	return onDisk(n, at, rule, r)
 }
 
-// onDisk breaks a call or two of one disk, in a purge most often.
+// onDisk breaks a call or two of one disk, in a purge half of the time.
 func onDisk(n int, at int64, rule faultfs.Rule, r *rand.Rand) Fault {
-	if r.IntN(3) > 0 {
+	if r.IntN(2) == 0 {
 		rule.Label = "purge"
 	}
 	rule.Nth, rule.Times = 1+r.IntN(3), 1+r.IntN(2)
@@ -110,5 +110,5 @@ func onDisk(n int, at int64, rule faultfs.Rule, r *rand.Rand) Fault {
 
 // drawDamage takes any record, or of those of a purge.
 func drawDamage(n int, at int64, r *rand.Rand) Fault {
-	return Fault{At: at, For: 20 + r.Int64N(150), Kind: Rot, Replicas: some(n, 1, r), Record: []string{"*", "*", "purge.*", "marker"}[r.IntN(4)], Draw: r.Uint64N(1 << 30)}
+	return Fault{At: at, For: 20 + r.Int64N(150), Kind: Rot, Replicas: some(n, 1, r), Record: []string{"*", "*", "*", "purge.*", "marker"}[r.IntN(5)], Draw: r.Uint64N(1 << 30)}
 }

@@ -168,10 +168,8 @@ func (in *Injection) aim(f *Fault, ids []int) {
 			return
 		}
 		drop()
-		if in.c.Crash(ids, f.Power, down) > 0 {
-			in.took(CrashAt)
-		}
-		in.changed()
+		a.Label, a.Nth = "", 1
+		in.c.AimAt(ids[0], a)
 	})
 }
 

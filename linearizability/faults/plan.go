@@ -84,7 +84,7 @@ type Fault struct {
 	// from then on whose label begins with Label; before its effect unless After;
 	// a process crash unless Power. Again, if not 0, is the call of the recovery
 	// that follows at which it crashes once more. Within, if not 0, is how long it
-	// waits for that call; then it strikes all the same. The first of Replicas
+	// waits for that call; then any will do. The first of Replicas
 	// makes the call; the others go down with it. Crash-amid-topic has Power and
 	// Within, after which it does not strike.
 	Label  string `json:"label,omitempty"`

@@ -103,6 +103,3 @@ func (p *page) answers(list []Question) error {
 	}
 	return nil
 }
-
-// Answers to the three questions.
-var Answers []Question

@@ -27,6 +27,9 @@ type Subject struct {
 	Positions string `json:"positions"` // tagged or bare
 	Messages  string `json:"messages"`  // persisted or replicated
 	Bookmarks string `json:"bookmarks"` // persisted or replicated
+	// Replicas is 1 where there is a single one; else there are as many as the class
+	// takes: see Settings.
+	Replicas int `json:"replicas,omitempty"`
 }
 
 // Name is the subject in a few words; what is usual is left out.
@@ -45,6 +48,9 @@ func (s Subject) Name() string {
 		name += ", messages replicated"
 	case s.Bookmarks == "replicated":
 		name += ", bookmarks replicated"
+	}
+	if s.Replicas == 1 {
+		name += ", one replica"
 	}
 	return name
 }

@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	ordered = Subject{"ordered", "", "tagged", persisted, persisted}
-	resets  = Subject{"reset-record", "", "tagged", persisted, persisted}
+	ordered = Subject{"ordered", "", "tagged", persisted, persisted, 0}
+	resets  = Subject{"reset-record", "", "tagged", persisted, persisted, 0}
 )
 
 // few is a small matrix of real runs.

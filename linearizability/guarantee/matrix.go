@@ -223,7 +223,7 @@ type keptBlock struct {
 }
 
 func stateFile(dir string, s Subject, c faults.Class) string {
-	name := strings.Join([]string{s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks, string(c)}, "_")
+	name := strings.Join([]string{s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks, fmt.Sprint(s.Replicas), string(c)}, "_")
 	return filepath.Join(dir, strings.ReplaceAll(name, ",", "+")+".json")
 }
 

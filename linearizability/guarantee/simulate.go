@@ -32,12 +32,17 @@ func Settings(s Subject, class faults.Class, seed uint64) run.Settings {
 	case faults.Topic:
 		out.Partitions, out.PurgeAck = 2, "accepted"
 	}
+	if s.Replicas == 1 {
+		out.Replicas = 1
+	}
 	return out
 }
 
 // Unasked tells why a subject is not run under a class; empty if it is.
 func Unasked(s Subject, class faults.Class) string {
 	switch {
+	case s.Replicas == 1 && (class == faults.LeaderChange || class == faults.PowerOne || class == faults.PowerMinority || class == faults.PowerMajority):
+		return "there is one machine: its loss of power is that of all"
 	case s.Design == "advance" && class == faults.Topic:
 		return "a deletion of records has no intent, so each partition's is asked for on its own"
 	case s.Design == "reset-record" && s.Messages == replicated && class != faults.PowerAll:

@@ -16,22 +16,32 @@ const (
 
 // Subjects are the rows of the matrix. A policy or a variant is a line here.
 var Subjects = []Subject{
-	{"ordered", "", "tagged", persisted, persisted},
-	{"ordered", "", "bare", persisted, persisted},
-	{"reset-record", "", "tagged", persisted, persisted},
-	{"reset-record", "", "bare", persisted, persisted},
-	{"reset-record", "tagged-bookmarks", "tagged", persisted, persisted},
-	{"reset-record", "tagged-bookmarks", "bare", persisted, persisted},
-	{"reset-record", "retry-sync", "tagged", persisted, persisted},
-	{"reset-record", "", "tagged", replicated, replicated},
-	{"reset-record", "keep-floor", "tagged", replicated, replicated},
-	{"advance", "", "tagged", persisted, persisted},
-	{"advance", "", "bare", persisted, persisted},
+	{"ordered", "", "tagged", persisted, persisted, 0},
+	{"ordered", "", "bare", persisted, persisted, 0},
+	{"ordered", "", "tagged", persisted, persisted, 1},
+	{"advance", "", "tagged", persisted, persisted, 0},
+	{"advance", "", "bare", persisted, persisted, 0},
+	{"advance", "", "tagged", persisted, persisted, 1},
+	{"reset-record", "", "tagged", persisted, persisted, 0},
+	{"reset-record", "", "bare", persisted, persisted, 0},
+	{"reset-record", "tagged-bookmarks", "tagged", persisted, persisted, 0},
+	{"reset-record", "tagged-bookmarks", "bare", persisted, persisted, 0},
+	{"reset-record", "retry-sync", "tagged", persisted, persisted, 0},
+	{"reset-record", "", "tagged", replicated, replicated, 0},
+	{"reset-record", "keep-floor", "tagged", replicated, replicated, 0},
+	{"reset-record", "", "tagged", persisted, persisted, 1},
+	{"reset-record", "retry-sync", "tagged", persisted, persisted, 1},
+	{"reset-record", "", "tagged", replicated, replicated, 1},
+	{"reset-record", "keep-floor", "tagged", replicated, replicated, 1},
 }
 
 // SubjectOf says of which row a run is.
 func SubjectOf(s *run.Settings) Subject {
-	return Subject{s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks}
+	out := Subject{s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks, 0}
+	if s.Replicas == 1 {
+		out.Replicas = 1
+	}
+	return out
 }
 
 // Properties are the rows of the table of a subject: what is read from its
