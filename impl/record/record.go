@@ -145,13 +145,15 @@ func Write(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte) e
 // loss may bring the old one back.
 func Replace(fs vfs.FS, label vfs.Label, file string, id Identity, value []byte) error {
 	tmp := file + ".tmp"
-	if h, err := fs.Open(tmp); err == nil {
+	h, err := fs.Open(tmp)
+	if err == nil {
 		h.Close()
-		if err := fs.Remove(label+".discard", tmp); err != nil {
-			return fmt.Errorf("record: write %s: %w", file, err)
-		}
+		err = fs.Remove(label+".discard", tmp)
 	}
-	h, err := fs.Create(label+".create", tmp)
+	if err != nil && !errors.Is(err, vfs.ErrNotExist) {
+		return fmt.Errorf("record: write %s: %w", file, err)
+	}
+	h, err = fs.Create(label+".create", tmp)
 	if err != nil {
 		return fmt.Errorf("record: write %s: %w", file, err)
 	}

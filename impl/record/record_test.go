@@ -11,6 +11,7 @@ import (
 	"purgelab/impl/corrupt"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 )
 
 var me = Identity{Cluster: 7, Partition: 1, Replica: 2, Incarnation: 1}
@@ -137,4 +138,41 @@ func TestReplaceMayBeLost(t *testing.T) {
 		seen[string(v)] = true
 	}
 	require.Equal(t, map[string]bool{"old": true, "new": true}, seen)
+}
+
+// Whatever call fails, the error is the disk's, the old value is there, and the next
+// write succeeds. A leftover that cannot be looked for is not written over: it may be
+// a file whose sync has failed.
+func TestEveryCallFails(t *testing.T) {
+	for nth := 1; ; nth++ {
+		d := crashfs.New()
+		require.NoError(t, Write(d.FS(), "t", "m", me, []byte("old")))
+		_, err := d.FS().Create("t", "m.tmp")
+		require.NoError(t, err)
+		r := faultfs.New(faultfs.FailBefore)
+		r.Nth = nth
+		set := faultfs.NewSet(r)
+		fs := set.Wrap(d.FS())
+		err = Write(fs, "t", "m", me, []byte("new"))
+		if set.Hits() == 0 {
+			require.NoError(t, err)
+			require.Equal(t, 8, nth, "open, remove, create, write, sync, rename, sync of the directory")
+			break
+		}
+		require.ErrorIs(t, err, faultfs.ErrInjected)
+		v, a, err := Read(d.FS(), "m", me)
+		require.NoError(t, err)
+		require.Equal(t, Value, a)
+		require.Equal(t, nth == 7, string(v) == "new", "call %d: %s", nth, v)
+		require.NoError(t, Write(fs, "t", "m", me, []byte("new")))
+	}
+	for _, call := range []string{"open", "read"} {
+		d := crashfs.New()
+		require.NoError(t, Write(d.FS(), "t", "m", me, []byte("old")))
+		r := faultfs.New(faultfs.FailBefore)
+		r.Op = call
+		_, a, err := Read(faultfs.NewSet(r).Wrap(d.FS()), "m", me)
+		require.ErrorIs(t, err, faultfs.ErrInjected)
+		require.Equal(t, IOError, a, "nothing is known")
+	}
 }

@@ -7,7 +7,9 @@ import (
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/purge"
+	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/impl/vfs/osfs"
 	"purgelab/model/op"
 )
@@ -193,4 +195,35 @@ func TestProved(t *testing.T) {
 	require.NoError(t, v.d.Rot("p0/marker", 1, 1))
 	_, err = Proved(Options{FS: v.d.FS(), Dir: "p0", Identity: me})
 	require.ErrorIs(t, err, corrupt.ErrCorrupt, "nothing is proved by what is damaged")
+}
+
+// Whatever call of an Open fails, it is the disk's own error, nothing is taken for
+// damage, and the next Open finds everything.
+func TestEveryCallOfAnOpenFails(t *testing.T) {
+	for _, call := range []string{"open", "read", "list", "syncdir"} {
+		failed := 0
+		for nth := 1; ; nth++ {
+			v := stopped(t)
+			r := faultfs.New(faultfs.FailBefore)
+			r.Op, r.Nth = call, nth
+			set := faultfs.NewSet(r)
+			o := Options{FS: set.Wrap(v.d.FS()), Dir: "p0", Identity: me, SegmentBytes: 250, BookmarkSlack: v.slack}
+			_, _, err := Open(o)
+			if set.Hits() == 0 {
+				require.NoError(t, err)
+				break
+			}
+			if call == "list" && err == nil {
+				continue // whether a folder is there can be told otherwise
+			}
+			failed++
+			require.ErrorIs(t, err, faultfs.ErrInjected, "%s %d", call, nth)
+			require.NotErrorIs(t, err, corrupt.ErrCorrupt)
+			require.True(t, vfs.Failed(err))
+			require.NoError(t, v.open())
+			v.check()
+			require.NoError(t, v.run(v.s.last()))
+		}
+		require.Positive(t, failed, call)
+	}
 }
