@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,7 @@ import (
 	"path/filepath"
 
 	"purgelab/linearizability/run"
+	"purgelab/linearizability/strictjson"
 )
 
 // makeFolder makes the folder that a flag names. What stands in its way is the
@@ -44,7 +44,7 @@ func claimRunFolder(dir string, s *run.Settings, force bool) error {
 			return usageError("--out: %w", err)
 		}
 		var old run.Record
-		if err := json.Unmarshal(raw, &old); err != nil {
+		if err := strictjson.DecodeOwn(raw, &old); err != nil {
 			return usageError("%s: %w: want an empty folder, or --force", name, err)
 		}
 		if got, want := old.Settings.Replay(), s.Replay(); got != want {

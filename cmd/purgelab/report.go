@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/report"
 	"purgelab/linearizability/run"
+	"purgelab/linearizability/strictjson"
 	"purgelab/linearizability/verdict"
 	"purgelab/model/op"
 	"purgelab/traces"
@@ -104,7 +104,7 @@ func readRun(dir string) (*runFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(raw, &r.record); err != nil {
+	if err := strictjson.DecodeOwn(raw, &r.record); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	f, err := os.Open(filepath.Join(dir, run.HistoryFile))

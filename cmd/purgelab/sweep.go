@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -19,6 +18,7 @@ import (
 	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
 	"purgelab/linearizability/run"
+	"purgelab/linearizability/strictjson"
 	"purgelab/linearizability/verdict"
 )
 
@@ -132,7 +132,7 @@ func prepareSweep(dir string, fresh bool) error {
 		return &exitError{exitUsage, err}
 	}
 	var old run.Summary
-	if err := json.Unmarshal(raw, &old); err != nil && !fresh {
+	if err := strictjson.DecodeOwn(raw, &old); err != nil && !fresh {
 		return usageError("%s: %w: remove it, or use --fresh", name, err)
 	}
 	if !fresh && slices.Contains(old.Done, false) {

@@ -22,12 +22,17 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err
 func (e *Error) Unwrap() error { return e.Err }
 
 // Decode reads one JSON value into v. Every error is an *Error.
-func Decode(text []byte, v any) error {
+func Decode(text []byte, v any) error { return decode(text, v, true) }
+
+// DecodeOwn is Decode for what another version of this program may have written:
+// fields that are unknown are passed over.
+func DecodeOwn(text []byte, v any) error { return decode(text, v, false) }
+
+func decode(text []byte, v any, known bool) error {
 	at := func(offset int, err error) error {
 		return &Error{1 + bytes.Count(text[:min(max(offset, 0), len(text))], []byte("\n")), err}
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var whole json.RawMessage
 	if err := d.Decode(&whole); err != nil {
 		return at(syntax(err, len(text)))
@@ -41,7 +46,9 @@ func Decode(text []byte, v any) error {
 		return at(keys.at, fmt.Errorf("field %q is given twice", keys.twice))
 	}
 	d = json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
+	if known {
+		d.DisallowUnknownFields()
+	}
 	err := d.Decode(v)
 	var typ *json.UnmarshalTypeError
 	switch {

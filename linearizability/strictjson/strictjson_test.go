@@ -54,6 +54,14 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+func TestDecodeOwn(t *testing.T) {
+	var v outer
+	require.NoError(t, DecodeOwn([]byte(`{"one": {"at": 4, "new": [1]}}`), &v))
+	require.EqualValues(t, 4, v.One.At)
+	require.EqualError(t, DecodeOwn([]byte("{\"one\":\n{\"at\": \"x\"}}"), &v), "line 2: one.at: want a whole number, got string")
+	require.EqualError(t, DecodeOwn([]byte("{\"one\":\n{\"at\": 1"), &v), "line 2: it ends before the JSON value does")
+}
+
 // TestWritten: what encoding/json writes is read.
 func TestWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
