@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"strconv"
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/engine"
+	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -44,8 +44,6 @@ const (
 	markBytes   = markHeader + maxVersions*versionSize
 	isSet       = 1
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errFailed = fmt.Errorf("flat: stopped after a failed sync: %w", vfs.ErrUnsure)
 
@@ -264,7 +262,7 @@ func encodeMark(o *Options, list []version) []byte {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v.at.Offset))
 	}
 	b = b[:markBytes]
-	binary.LittleEndian.PutUint32(b[28:], crc32.Checksum(b, castagnoli))
+	binary.LittleEndian.PutUint32(b[28:], framed.Sum(b))
 	return b
 }
 
@@ -311,7 +309,7 @@ func decodeMark(o *Options, name string, b []byte, f *engine.Facts) ([]version, 
 	}
 	stored := binary.LittleEndian.Uint32(b[28:])
 	binary.LittleEndian.PutUint32(b[28:], 0)
-	if crc := crc32.Checksum(b, castagnoli); crc != stored {
+	if crc := framed.Sum(b); crc != stored {
 		return nil, &corrupt.Error{File: name, Offset: 28, What: "bookmark checksum", Want: crc, Got: stored}
 	}
 	if id := record.DecodeIdentity(b[4:]); id != o.Identity {
