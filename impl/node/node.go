@@ -15,6 +15,9 @@
 // which begins at once: that is group commit. There are no sockets yet: nodes of one
 // process send each other encoded messages over Links.
 //
+// There is no metadata plane either: a purge comes with the number of its intent,
+// and a partition a majority of whose replicas lost their memory waits.
+//
 // A Node answers a request once. What was not answered when the node stops, or
 // when the caller gives up, has an unknown outcome: it may have taken effect, or
 // take effect later.
