@@ -10,18 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The table of actions in docs/traces.md is Rules.
+// The tables of actions in docs/traces.md are the rules of the designs.
 func TestDocumentedActionsAreTheRules(t *testing.T) {
 	b, err := os.ReadFile("../docs/traces.md")
 	require.NoError(t, err)
-	_, table, ok := strings.Cut(string(b), "|---|---|---|---|---|\n")
-	require.True(t, ok)
-	table, _, _ = strings.Cut(table, "\n\n")
-	var want []string
-	for _, r := range Rules {
+	for _, d := range designs {
+		_, table, ok := strings.Cut(string(b), "### "+d.name+"\n")
+		require.True(t, ok, d.name)
+		_, table, ok = strings.Cut(table, "|---|---|---|---|---|\n")
+		require.True(t, ok, d.name)
+		table, _, _ = strings.Cut(table, "\n\n")
+		require.Equal(t, d.table(), table, d.name)
+	}
+}
+
+// table is the rules of a design as rows.
+func (d *design) table() string {
+	var rows []string
+	for _, r := range d.rules {
 		var levels, fields, may []string
-		for _, l := range r.Levels {
-			levels = append(levels, strings.ToUpper(string(l)[:1]))
+		for _, l := range []Level{Local, Group} {
+			if r.fields(l) != nil {
+				levels = append(levels, strings.ToUpper(string(l)[:1]))
+			}
 		}
 		for _, f := range r.Needs {
 			fields = append(fields, "`"+f+"`")
@@ -33,19 +44,39 @@ func TestDocumentedActionsAreTheRules(t *testing.T) {
 			fields = append(fields, "("+strings.Join(may, ", ")+")")
 		}
 		row := fmt.Sprintf("| `%s` | %s | %s | `%s` | `%s` |", r.Action, strings.Join(levels, " "), strings.Join(fields, ", "), r.Spec, r.Code)
-		want = append(want, strings.ReplaceAll(row, "|  |", "| |"))
+		rows = append(rows, strings.ReplaceAll(row, "|  |", "| |"))
 	}
-	require.Equal(t, strings.Join(want, "\n"), table)
+	return strings.ReplaceAll(strings.Join(rows, "\n"), "| `` |", "| |")
 }
 
-// Every rule names an action that its specification module has.
+// Every rule names an action that its specification module has, and every judged
+// event an action of the trace module of its level.
 func TestRulesNameActionsOfTheSpecification(t *testing.T) {
-	for _, r := range Rules {
-		module, action, ok := strings.Cut(r.Spec, "!")
-		require.True(t, ok, r.Spec)
-		require.Equal(t, string(r.Action), action)
-		text, err := os.ReadFile("../spec/" + module + ".tla")
-		require.NoError(t, err)
-		require.Regexp(t, regexp.MustCompile(`(?m)^\(\* ACTION `+action+`$`), string(text))
+	for _, d := range designs {
+		for _, r := range d.rules {
+			if r.Spec == "" {
+				require.Nil(t, r.Local)
+				require.Nil(t, r.Group)
+				continue // not a matter of a purge
+			}
+			module, action, ok := strings.Cut(r.Spec, "!")
+			require.True(t, ok, r.Spec)
+			require.Equal(t, string(r.Action), action)
+			text, err := os.ReadFile("../spec/" + module + ".tla")
+			require.NoError(t, err)
+			require.Regexp(t, regexp.MustCompile(`(?m)^\(\* ACTION `+action+`$`), string(text))
+			for _, j := range d.judges() {
+				if r.fields(j.level) == nil {
+					continue
+				}
+				taken := false
+				for _, m := range append([]string{j.root}, j.uses...) {
+					text, err := os.ReadFile("tla/" + m + ".tla")
+					require.NoError(t, err)
+					taken = taken || strings.Contains(string(text), `Takes("`+action+`")`)
+				}
+				require.True(t, taken, "%s takes no %s", j.root, action)
+			}
+		}
 	}
 }

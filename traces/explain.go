@@ -18,9 +18,8 @@ import (
 //	  enabled  Checkpoint, Materialize, PowerLoss, ProcessCrash
 //	  piece    partition 0, replica 1: 45 steps explained before it
 func (r Rejection) Explain(file string) string {
-	spec := map[Level]string{Local: "Ordered", Group: "OrderedGroup"}[r.Piece.Level]
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s:%d: no action of %s explains this event\n", file, r.Line, spec)
+	fmt.Fprintf(&b, "  %s:%d: no action of %s explains this event\n", file, r.Line, r.Spec)
 	line := func(name, text string) { fmt.Fprintf(&b, "    %-8s %s\n", name, text) }
 	event, err := json.Marshal(r.Event)
 	if err != nil {

@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -37,7 +38,8 @@ type toyReplica struct {
 	applied     op.Number
 	gen         op.Generation
 	start, end  op.Offset
-	front       op.Number
+	front       op.Number // highest op that the disk gives evidence of
+	marks       map[string]bool
 	stage       int // of the purge in progress; after a boot its steps are done again
 
 	// On disk.
@@ -49,13 +51,14 @@ type toySaved struct {
 	applied    op.Number
 	start, end op.Offset
 	gen        op.Generation
+	marks      map[string]bool
 }
 
 func newToy(seed uint64, replicas int, buf *bytes.Buffer) *toy {
 	t := &toy{r: rand.New(rand.NewPCG(seed, 1)), marks: map[string]op.Offset{}, said: firstOp}
 	t.w = NewWriter(buf, Header{Design: "ordered", Replicas: replicas, Partitions: 1})
 	for i := 1; i <= replicas; i++ {
-		p := &toyReplica{id: i, marker: observe.Event{Kind: "none"}, saved: toySaved{applied: firstOp}}
+		p := &toyReplica{id: i, marker: observe.Event{Kind: "none"}, saved: toySaved{applied: firstOp}, front: firstOp}
 		t.reps = append(t.reps, p)
 		t.boot(p)
 	}
@@ -124,7 +127,11 @@ func (t *toy) agree() {
 func (t *toy) boot(p *toyReplica) {
 	p.up, p.serving, p.stage = true, false, 0
 	p.applied, p.gen, p.start, p.end = p.saved.applied, p.saved.gen, p.saved.start, p.saved.end
-	e := observe.Event{Action: Boot, Kind: p.marker.Kind, Op: p.marker.Op}
+	p.marks = maps.Clone(p.saved.marks)
+	if p.marks == nil {
+		p.marks = map[string]bool{}
+	}
+	e := observe.Event{Action: Boot, Kind: p.marker.Kind, Op: p.marker.Op, Front: p.front, Count: len(p.marks)}
 	t.emit(p, e)
 }
 
@@ -141,10 +148,16 @@ func (t *toy) apply(p *toyReplica) {
 		switch e.Kind {
 		case "append":
 			p.end += op.Offset(e.Count)
+			p.front = max(p.front, e.Op)
+		case "store":
+			p.marks[e.Key] = true
+			p.front = max(p.front, e.Op)
+		case "delete":
+			delete(p.marks, e.Key)
+			p.front = max(p.front, e.Op)
 		case "advance":
 			p.start = e.Offset
 		}
-		p.front = max(p.front, e.Op)
 		t.emit(p, e)
 		return
 	}
@@ -154,12 +167,13 @@ func (t *toy) apply(p *toyReplica) {
 	case 0:
 		did.Action = PurgeBegin
 		p.marker = observe.Event{Kind: "begun", Op: e.Op, Generation: e.Generation}
+		p.front = max(p.front, e.Op)
 	case 1:
 		did.Action = PurgeSwitch
 	case 2:
 		did.Action = PurgeComplete
 		p.marker.Kind = "complete"
-		p.saved = toySaved{applied: e.Op, gen: e.Generation}
+		p.saved, p.front, p.marks = toySaved{applied: e.Op, gen: e.Generation}, e.Op, map[string]bool{}
 	}
 	if silent() {
 		t.crash(p)
@@ -191,16 +205,13 @@ func (t *toy) step() {
 	case k == 12:
 		t.crash(p)
 	case k == 13 && p.marker.Kind != "begun" && p.applied > p.saved.applied:
-		p.saved = toySaved{p.applied, p.start, p.end, p.gen}
+		p.saved = toySaved{p.applied, p.start, p.end, p.gen, maps.Clone(p.marks)}
+		p.front = max(p.front, p.applied)
 		if t.r.IntN(6) == 0 {
 			t.crash(p)
 			return
 		}
-		e := observe.Event{Action: Checkpoint}
-		if t.r.IntN(2) == 0 {
-			e.Op = p.applied
-		}
-		t.emit(p, e)
+		t.emit(p, observe.Event{Action: Checkpoint, Op: p.applied})
 	case k == 14:
 		t.emit(p, observe.Event{Action: Reclaim})
 	case k == 15 && p.serving && p.end > p.start:

@@ -49,6 +49,8 @@ func groupSteps(p Piece, commits map[op.Number]observe.Event) []step {
 			r.running, r.crash, r.generation = true, -1, l.Generation
 		case PurgeComplete:
 			r.generation = l.Generation
+		case Rejoin:
+			r.crash, r.generation = -1, 0
 		case PurgeDuplicate:
 			s.Asked = commits[l.Op].Generation
 		}

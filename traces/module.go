@@ -1,12 +1,12 @@
 package traces
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-
-	"purgelab/impl/observe"
 )
 
 // dataModule is the name of the constant module that holds the events.
@@ -15,38 +15,52 @@ const dataModule = "TraceData"
 // firstOp is the op that every partition starts with: the bootstrap.
 const firstOp = 1
 
-// writeModule writes the steps of pieces of one level as a TLA+ module of
-// constants. Every record holds only what its action needs, because SANY, TLC's
-// parser, is what limits the size of a batch.
-func writeModule(w io.Writer, level Level, batch []*job) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers\nTraceFirst == %d\n", dataModule, rootModule[level], firstOp)
-	fmt.Fprintf(&b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
-	fmt.Fprintf(&b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
-	sequences(&b, "TracePieces", batch, func(j *job) []string {
-		var out []string
-		for _, s := range j.steps {
-			out = append(out, record(level, s))
+// writeModule writes the steps of pieces that one module judges as a TLA+ module
+// of constants. Every record holds only what its action needs, because SANY,
+// TLC's parser, is what limits the size of a batch.
+func writeModule(w io.Writer, judge *judge, batch []*job) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	fmt.Fprintf(b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers\nTraceFirst == %d\n", dataModule, judge.root, firstOp)
+	fmt.Fprintf(b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
+	fmt.Fprintf(b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
+	for _, c := range judge.constants {
+		fmt.Fprintf(b, "%s == %s\n", c.name, strings.ToUpper(strconv.FormatBool(batch[0].has(c.variant))))
+	}
+	sequences(b, "TracePieces", batch, func(j *job, item func() *bufio.Writer) {
+		var buf []byte
+		for i := range j.steps {
+			buf = j.steps[i].appendRecord(buf[:0])
+			item().Write(buf)
 		}
-		return out
 	})
-	fmt.Fprintf(&b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
-	if level == Group {
-		sequences(&b, "TraceLogs", batch, func(j *job) []string { return j.log })
+	fmt.Fprintf(b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
+	if judge.log != nil {
+		sequences(b, "TraceLogs", batch, func(j *job, item func() *bufio.Writer) {
+			for _, o := range j.log {
+				item().WriteString(o)
+			}
+		})
 	}
 	b.WriteString("====\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Flush()
 }
 
-// sequences writes a definition that holds one sequence per job.
-func sequences(b *strings.Builder, name string, batch []*job, of func(*job) []string) {
+// sequences writes a definition that holds one sequence per job; item begins the
+// next element of it.
+func sequences(b *bufio.Writer, name string, batch []*job, of func(j *job, item func() *bufio.Writer)) {
 	b.WriteString(name + " == <<\n")
 	for i, j := range batch {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
-		b.WriteString("<<\n" + strings.Join(of(j), ",\n") + "\n>>")
+		b.WriteString("<<")
+		sep := "\n"
+		of(j, func() *bufio.Writer {
+			b.WriteString(sep)
+			sep = ",\n"
+			return b
+		})
+		b.WriteString("\n>>")
 	}
 	b.WriteString("\n>>\n")
 }
@@ -55,7 +69,7 @@ func sequences(b *strings.Builder, name string, batch []*job, of func(*job) []st
 func reachedOf(batch []*job) []string {
 	out := make([]string, len(batch))
 	for i, j := range batch {
-		out[i] = fmt.Sprint(j.reached)
+		out[i] = strconv.Itoa(j.reached)
 	}
 	return out
 }
@@ -81,10 +95,10 @@ func keysOf(batch []*job) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, j := range batch {
-		for _, s := range j.steps {
-			if s.Key != "" && !seen[s.Key] {
-				seen[s.Key] = true
-				out = append(out, s.Key)
+		for i := range j.steps {
+			if k := j.steps[i].Key; k != "" && !seen[k] {
+				seen[k] = true
+				out = append(out, k)
 			}
 		}
 	}
@@ -92,71 +106,68 @@ func keysOf(batch []*job) []string {
 	return out
 }
 
-// recordFields says which fields the trace modules read, by action.
-var recordFields = map[Level]map[observe.Action]string{
-	Local: {
-		Materialize:    "op k key o n ap st en g",
-		PurgeBegin:     "op g ap st en",
-		PurgeSwitch:    "op g ap st en",
-		PurgeComplete:  "op g ap st en",
-		PurgeDuplicate: "op g q ap st en",
-		Checkpoint:     "op g ap st en",
-		Reclaim:        "g",
-		ProcessCrash:   "",
-		PowerLoss:      "",
-		Boot:           "op k g ap st en",
-		Serve:          "g ap st en",
-	},
-	Group: {
-		Commit:         "r op t k key o n g",
-		BecomeLeader:   "r t",
-		Materialize:    "r op k key o n ap st en g",
-		PurgeComplete:  "r op g ap st en",
-		PurgeDuplicate: "r op g q ap st en",
-		ProcessCrash:   "r",
-		PowerLoss:      "r",
-		Boot:           "r g ap st en",
-		Answer:         "r k key o n g ap st en",
-	},
+// appendRecord writes the step as a TLA+ record, with the fields that its rule
+// names.
+func (s *step) appendRecord(b []byte) []byte {
+	b = append(b, `[a |-> "`...)
+	b = append(b, s.Action...)
+	b = append(b, '"')
+	for _, f := range s.reads {
+		if f == "key" && s.Key == "" {
+			continue
+		}
+		b = append(b, ", "...)
+		b = append(b, f...)
+		b = append(b, " |-> "...)
+		switch f {
+		case "k":
+			b = appendQuoted(b, s.Kind)
+		case "key":
+			b = appendQuoted(b, s.Key)
+		case "does":
+			b = append(b, s.Does...)
+		default:
+			b = strconv.AppendInt(b, s.number(f), 10)
+		}
+	}
+	return append(b, ']')
 }
 
-// record writes one step as a TLA+ record.
-func record(level Level, s step) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `[a |-> "%s"`, s.Action)
-	for _, f := range strings.Fields(recordFields[level][s.Action]) {
-		var v string
-		switch f {
-		case "op":
-			v = fmt.Sprint(s.Op)
-		case "k":
-			v = `"` + s.Kind + `"`
-		case "key":
-			if s.Key == "" {
-				continue
-			}
-			v = `"` + s.Key + `"`
-		case "o":
-			v = fmt.Sprint(s.Offset)
-		case "n":
-			v = fmt.Sprint(s.Count)
-		case "g":
-			v = fmt.Sprint(s.Generation)
-		case "q":
-			v = fmt.Sprint(s.Asked)
-		case "r":
-			v = fmt.Sprint(s.Replica)
-		case "t":
-			v = fmt.Sprint(s.Term)
-		case "ap":
-			v = fmt.Sprint(s.Applied)
-		case "st":
-			v = fmt.Sprint(s.Start)
-		case "en":
-			v = fmt.Sprint(s.End)
-		}
-		fmt.Fprintf(&b, ", %s |-> %s", f, v)
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// number is the value of a field of the record.
+func (s *step) number(field string) int64 {
+	switch field {
+	case "op":
+		return int64(s.Op)
+	case "o":
+		return int64(s.Offset)
+	case "n":
+		return int64(s.Count)
+	case "g":
+		return int64(s.Generation)
+	case "q":
+		return int64(s.Asked)
+	case "r":
+		return int64(s.Replica)
+	case "t":
+		return int64(s.Term)
+	case "f":
+		return int64(s.Front)
+	case "l":
+		return int64(s.Last)
+	case "x":
+		return int64(s.Resetting)
+	case "ap":
+		return int64(s.Applied)
+	case "st":
+		return int64(s.Start)
+	case "en":
+		return int64(s.End)
 	}
-	b.WriteString("]")
-	return b.String()
+	panic("traces: no field " + field + " of a record")
 }

@@ -90,8 +90,8 @@ func readHeader(line []byte, h *Header) error {
 		return fmt.Errorf("format %q: want %q", h.Format, Format)
 	case h.Version != Version:
 		return fmt.Errorf("version %d: want %d", h.Version, Version)
-	case h.Design != specified && !slices.Contains(unspecified, h.Design):
-		return fmt.Errorf("design %q: want one of %s", h.Design, strings.Join(append([]string{specified}, unspecified...), ", "))
+	case findDesign(h.Design) == nil:
+		return fmt.Errorf("design %q: want one of %s", h.Design, strings.Join(designNames(), ", "))
 	case h.Replicas < 1:
 		return fmt.Errorf("%d replicas: want at least 1", h.Replicas)
 	case h.Partitions < 1:

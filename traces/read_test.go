@@ -19,7 +19,7 @@ func TestMalformedTraces(t *testing.T) {
 		{"", `x:1: empty: want a header`},
 		{"{}", `x:1: format "": want "purgelab-trace"`},
 		{strings.Replace(head, `"version":1`, `"version":2`, 1), `x:1: version 2: want 1`},
-		{strings.Replace(head, `"ordered"`, `"another"`, 1), `x:1: design "another": want one of ordered, advance, reset-record`},
+		{strings.Replace(head, `"ordered"`, `"another"`, 1), `x:1: design "another": want one of ordered, reset-record, advance`},
 		{strings.Replace(head, `"replicas":3`, `"replicas":0`, 1), `x:1: 0 replicas: want at least 1`},
 		{strings.Replace(head, `"design"`, `"plan"`, 1), `x:1: header: json: unknown field "plan"`},
 		{head + "\nnot json", `x:2: invalid character 'o' in literal null (expecting 'u')`},
@@ -40,7 +40,9 @@ func TestMalformedTraces(t *testing.T) {
 		{head + "\n" + strings.Replace(good, `"offset":0`, `"offset":7`, 1), `x:2: Serve with offset 7: it has none`},
 		{head + "\n" + strings.Replace(good, `Serve`, `PurgeBegin`, 1), `x:2: PurgeBegin without op`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"PurgeBegin","op":4`, 1), `x:2: PurgeBegin without gen`},
-		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","kind":"half"`, 1), `x:2: Boot of kind "half": want one of none, begun, complete`},
+		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","kind":"none"`, 1), `x:2: Boot without front`},
+		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","kind":"none","front":1,"last":1`, 1), `x:2: Boot with last 1: it has none`},
+		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","front":1,"kind":"half"`, 1), `x:2: Boot of kind "half": want one of none, begun, complete`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"append"`, 1), `x:2: Materialize of kind append without count`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"group-1","count":2`, 1), `x:2: Materialize of kind delete with count 2: it has none`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"a\"b"`, 1), `x:2: field "key" is "a\"b": quotes and backslashes are not allowed`},
@@ -59,32 +61,32 @@ func TestMalformedTraces(t *testing.T) {
 // Whatever legal events are written come back as they were, except that a
 // commit is told once.
 func TestRoundTrip(t *testing.T) {
-	f := fuzz.NewWithSeed(1).NilChance(0)
-	var events []observe.Event
-	for i := range 500 {
-		r := Rules[i%len(Rules)]
-		var e observe.Event
-		f.Fuzz(&e)
-		e = legal(r, e, i)
-		events = append(events, e)
-	}
-	var buf bytes.Buffer
-	w := NewWriter(&buf, Header{Design: "ordered", Replicas: 3, Partitions: 2, Settings: []byte(`{"seed":7}`)})
-	for _, e := range events {
-		w.Observe(e)
-		if e.Action == Commit {
-			again := e
-			again.Replica, again.Applied = 3, e.Applied+1
-			w.Observe(again)
+	for _, d := range designs {
+		f := fuzz.NewWithSeed(1).NilChance(0)
+		var events []observe.Event
+		for i := range 500 {
+			var e observe.Event
+			f.Fuzz(&e)
+			events = append(events, legal(d.rules[i%len(d.rules)], e, i))
 		}
-	}
-	require.NoError(t, w.Close())
-	require.Equal(t, len(events), w.Len())
-	tr, err := Read(&buf, "x")
-	require.NoError(t, err)
-	require.Len(t, tr.Lines, len(events))
-	for i, l := range tr.Lines {
-		require.Equal(t, events[i], l.Event)
+		var buf bytes.Buffer
+		w := NewWriter(&buf, Header{Design: d.name, Replicas: 3, Partitions: 2, Settings: []byte(`{"seed":7}`)})
+		for _, e := range events {
+			w.Observe(e)
+			if e.Action == Commit {
+				again := e
+				again.Replica, again.Applied = 3, e.Applied+1
+				w.Observe(again)
+			}
+		}
+		require.NoError(t, w.Close())
+		require.Equal(t, len(events), w.Len())
+		tr, err := Read(&buf, "x")
+		require.NoError(t, err)
+		require.Len(t, tr.Lines, len(events))
+		for i, l := range tr.Lines {
+			require.Equal(t, events[i], l.Event)
+		}
 	}
 }
 
@@ -101,6 +103,12 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			out.Op = e.Op%1000000 + 1
 		case "term":
 			out.Term = small(e.Term)
+		case "front":
+			out.Front = e.Front%1000 + 1
+		case "last":
+			out.Last = e.Last%1000 + 1
+		case "offset":
+			out.Offset = 3
 		case "kind":
 			out.Kind = "poll"
 			if r.Kinds != nil {
@@ -108,7 +116,8 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			}
 		}
 	}
-	if r.Action == Materialize || r.Action == Commit {
+	if r.takesEffect() {
+		out.Offset = 0
 		switch out.Kind {
 		case "append":
 			out.Offset, out.Count = 3, 2

@@ -31,17 +31,11 @@ func (f facts) number(path ...string) int64 {
 	return n
 }
 
-// reason compares the event with the state before it and says in one line what
+// explain compares the event with the state before it and says in one line what
 // does not fit. It only words TLC's answer: a rejection stands whatever is
 // found here.
-func reason(level Level, s step, state tlc.Value) string {
-	f := facts{state}
-	var why string
-	if level == Local {
-		why = localReason(s, f)
-	} else {
-		why = groupReason(s, f)
-	}
+func (j *judge) explain(s step, state tlc.Value) string {
+	why := j.reason(s, facts{state})
 	if s.Unseen {
 		return fmt.Sprintf("the boot after this crash shows the effect of %s, which was not reported before: %s", s.Action, why)
 	}
@@ -98,15 +92,44 @@ func bootReason(s step, f facts) string {
 	if f.text("marker", "st") != s.Kind || s.Kind != "none" && f.number("marker", "p") != int64(s.Op) {
 		return fmt.Sprintf("the marker on the disk is %s of op %d, the event says %s of op %d", f.text("marker", "st"), f.number("marker", "p"), s.Kind, s.Op)
 	}
+	return foundReason(s, f, int64(len(bookmarks(f, "disk"))))
+}
+
+// foundReason compares what a boot shows with what the disk holds.
+func foundReason(s step, f facts, marks int64) string {
 	for _, c := range []struct {
-		name string
-		have int64
-	}{{"gen", int64(s.Generation)}, {"applied", int64(s.Applied)}, {"start", int64(s.Start)}, {"end", int64(s.End)}} {
-		if want := f.number("disk", c.name); want != c.have {
-			return fmt.Sprintf("%s is %d, what the disk holds says %d", c.name, c.have, want)
+		name       string
+		have, want int64
+	}{
+		{"gen", int64(s.Generation), f.number("disk", "gen")},
+		{"applied", int64(s.Applied), f.number("disk", "applied")},
+		{"start", int64(s.Start), f.number("disk", "start")},
+		{"end", int64(s.End), f.number("disk", "end")},
+	} {
+		if c.want != c.have {
+			return fmt.Sprintf("%s is %d, what the disk holds says %d", c.name, c.have, c.want)
 		}
 	}
+	switch front := f.number("front"); {
+	case int64(s.Count) != marks:
+		return fmt.Sprintf("%d bookmarks are loaded, the disk holds %d", s.Count, marks)
+	case s.Front != 0 && int64(s.Front) != front:
+		return fmt.Sprintf("the disk gives evidence of op %d, it should of op %d", s.Front, front)
+	}
 	return "the disk says otherwise"
+}
+
+// bookmarks are the owners of those that are set in a part of the state.
+func bookmarks(f facts, part string) []string {
+	now, _ := f.state.Field(part)
+	bm, _ := now.Field("bm")
+	var out []string
+	for i, k := range bm.Keys {
+		if (facts{bm.Items[i]}).number("o") >= 0 {
+			out = append(out, strings.Trim(k.Text, `"`))
+		}
+	}
+	return out
 }
 
 func purgeReason(s step, f facts) string {

@@ -16,74 +16,29 @@ type Rule struct {
 	// Needs and May name the fields that are, or may be, other than zero.
 	Needs, May []string
 	Kinds      []string // legal values of kind, if it has one
-	Levels     []Level  // where the event is judged
-	Spec       string   // the specification's action
-	Code       string   // where the implementation takes the step
+	// Local and Group are the fields of the record that the trace module of that
+	// level reads (record in module.go); nil if the event is not judged there.
+	Local, Group []string
+	Spec         string // the specification's action
+	Code         string // where the implementation takes the step
+}
+
+// words splits a list. It is never nil: an event may have no field at all.
+func words(list string) []string { return append([]string{}, strings.Fields(list)...) }
+
+func (r *Rule) fields(l Level) []string {
+	if l == Local {
+		return r.Local
+	}
+	return r.Group
 }
 
 // Kinds of effect, and of ops.
 var (
-	effectKinds = []string{"append", "store", "delete", "advance", "other"}
-	opKinds     = []string{"append", "store", "delete", "advance", "purge", "other"}
-	bootKinds   = []string{"none", "begun", "complete"}
+	effectKinds = words("append store delete advance other")
+	opKinds     = words("append store delete advance purge other")
+	bootKinds   = words("none begun complete")
 )
-
-// Rules is the schema of events, one rule per action.
-var Rules = []Rule{
-	{Action: Commit, Needs: []string{"op", "term", "kind"}, May: []string{"count", "key", "offset"}, Kinds: opKinds, Levels: []Level{Group},
-		Spec: "OrderedGroup!Commit", Code: "impl/replica: apply"},
-	{Action: Materialize, Needs: []string{"op", "kind"}, May: []string{"offset", "count", "key"}, Kinds: effectKinds, Levels: []Level{Local, Group},
-		Spec: "Ordered!Materialize", Code: "impl/replica: materialize"},
-	{Action: PurgeBegin, Needs: []string{"op", "gen"}, Levels: []Level{Local},
-		Spec: "Ordered!PurgeBegin", Code: "impl/engine/tagged: purge task"},
-	{Action: PurgeSwitch, Needs: []string{"op", "gen"}, Levels: []Level{Local},
-		Spec: "Ordered!PurgeSwitch", Code: "impl/engine/tagged: purge task"},
-	{Action: PurgeComplete, Needs: []string{"op", "gen"}, Levels: []Level{Local, Group},
-		Spec: "Ordered!PurgeComplete", Code: "impl/engine/tagged: purge task"},
-	{Action: PurgeDuplicate, Needs: []string{"op"}, May: []string{"kind"}, Kinds: []string{"", "other"}, Levels: []Level{Local, Group},
-		Spec: "Ordered!PurgeDuplicate", Code: "impl/replica: applyPurge"},
-	{Action: Checkpoint, May: []string{"op"}, Levels: []Level{Local},
-		Spec: "Ordered!Checkpoint", Code: "impl/engine/tagged: checkpoint task"},
-	{Action: Reclaim, Levels: []Level{Local},
-		Spec: "Ordered!Reclaim", Code: "impl/engine/tagged: Reclaim"},
-	{Action: ProcessCrash, Levels: []Level{Local, Group},
-		Spec: "Ordered!ProcessCrash", Code: "impl/sim: down"},
-	{Action: PowerLoss, Levels: []Level{Local, Group},
-		Spec: "Ordered!PowerLoss", Code: "impl/sim: down"},
-	{Action: Boot, Needs: []string{"kind"}, May: []string{"op"}, Kinds: bootKinds, Levels: []Level{Local, Group},
-		Spec: "Ordered!Boot", Code: "impl/replica: Open"},
-	{Action: Serve, Levels: []Level{Local},
-		Spec: "Ordered!Serve", Code: "impl/replica: checkServing"},
-	{Action: BecomeLeader, Needs: []string{"term"}, Levels: []Level{Group},
-		Spec: "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},
-	{Action: Answer, Needs: []string{"kind"}, May: []string{"key", "offset", "count"}, Levels: []Level{Group},
-		Spec: "OrderedGroup!Answer", Code: "impl/replica: served"},
-}
-
-// rule finds the rule of an action.
-func rule(a observe.Action) (Rule, bool) {
-	for _, r := range Rules {
-		if r.Action == a {
-			return r, true
-		}
-	}
-	return Rule{}, false
-}
-
-func actionNames() string {
-	var names []string
-	for _, r := range Rules {
-		names = append(names, string(r.Action))
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
-
-// judgedAt tells whether the action is part of a level.
-func judgedAt(a observe.Action, l Level) bool {
-	r, _ := rule(a)
-	return slices.Contains(r.Levels, l)
-}
 
 // field is one of the fields that only some actions have.
 type field struct {
@@ -100,6 +55,9 @@ func fieldsOf(e observe.Event) []field {
 		{"key", e.Key == "", e.Key},
 		{"offset", e.Offset == 0, fmt.Sprint(e.Offset)},
 		{"count", e.Count == 0, fmt.Sprint(e.Count)},
+		{"front", e.Front == 0, fmt.Sprint(e.Front)},
+		{"last", e.Last == 0, fmt.Sprint(e.Last)},
+		{"resetting", e.Resetting == 0, fmt.Sprint(e.Resetting)},
 	}
 }
 
@@ -111,12 +69,10 @@ func (h Header) check(e observe.Event) error {
 	if int(e.Partition) >= h.Partitions {
 		return fmt.Errorf("partition %d: the header says 0 to %d", e.Partition, h.Partitions-1)
 	}
-	if slices.Contains(unspecified, h.Design) {
-		return nil // it has actions of its own
-	}
-	r, ok := rule(e.Action)
+	d := findDesign(h.Design)
+	r, ok := d.rule(e.Action)
 	if !ok {
-		return fmt.Errorf("action %q: want one of %s", e.Action, actionNames())
+		return fmt.Errorf("action %q: want one of %s", e.Action, d.actionNames())
 	}
 	for _, f := range fieldsOf(e) {
 		switch {
@@ -132,11 +88,14 @@ func (h Header) check(e observe.Event) error {
 	if r.Kinds != nil && !slices.Contains(r.Kinds, e.Kind) {
 		return fmt.Errorf("%s of kind %q: want one of %s", e.Action, e.Kind, strings.Join(r.Kinds, ", "))
 	}
-	if e.Action == Materialize || e.Action == Commit {
+	if r.takesEffect() {
 		return checkEffect(e)
 	}
 	return nil
 }
+
+// takesEffect tells whether kind says which of the other fields there are.
+func (r *Rule) takesEffect() bool { return len(r.Kinds) > 0 && r.Kinds[0] == effectKinds[0] }
 
 // checkEffect holds the fields of an effect to its kind.
 func checkEffect(e observe.Event) error {

@@ -3,30 +3,40 @@ package traces
 import "purgelab/model/op"
 
 // Split cuts a trace into the pieces that are judged on their own, in the
-// order partition by partition: all replicas together, then each of them.
+// order partition by partition: all replicas together, then each of them. A
+// replica that joined anew began with an empty disk, and is another piece since.
 // Pieces without a materialized op say nothing and are left out; the caller
 // must not take a trace without any piece for an accepted one.
 func Split(t *Trace) []Piece {
 	var out []Piece
+	d := findDesign(t.Header.Design)
 	for p := range t.Header.Partitions {
-		pieces := []Piece{{Level: Group, Partition: op.Partition(p), Replicas: t.Header.Replicas}}
+		pieces := []*Piece{{Level: Group, Partition: op.Partition(p), Replicas: t.Header.Replicas}}
+		at := make([]*Piece, t.Header.Replicas+1)
+		member := func(r, n int) {
+			at[r] = &Piece{Level: Local, Partition: op.Partition(p), Replica: r, Member: n, Replicas: t.Header.Replicas}
+			pieces = append(pieces, at[r])
+		}
 		for r := 1; r <= t.Header.Replicas; r++ {
-			pieces = append(pieces, Piece{Level: Local, Partition: op.Partition(p), Replica: r, Replicas: t.Header.Replicas})
+			member(r, 0)
 		}
 		for _, l := range t.Lines {
 			if int(l.Partition) != p {
 				continue
 			}
-			if judgedAt(l.Action, Group) {
+			if d.judgedAt(l.Action, Group) {
 				pieces[0].Lines = append(pieces[0].Lines, l)
 			}
-			if judgedAt(l.Action, Local) {
-				pieces[l.Replica].Lines = append(pieces[l.Replica].Lines, l)
+			if d.judgedAt(l.Action, Local) {
+				at[l.Replica].Lines = append(at[l.Replica].Lines, l)
+			}
+			if l.Action == Rejoin {
+				member(l.Replica, at[l.Replica].Member+1)
 			}
 		}
 		for _, piece := range pieces {
 			if says(piece) {
-				out = append(out, piece)
+				out = append(out, *piece)
 			}
 		}
 	}
@@ -34,7 +44,7 @@ func Split(t *Trace) []Piece {
 }
 
 // says tells whether the piece holds an op that reached a replica's state.
-func says(p Piece) bool {
+func says(p *Piece) bool {
 	for _, l := range p.Lines {
 		if l.Action == Materialize || l.Action == PurgeComplete {
 			return true

@@ -1,6 +1,8 @@
 package traces
 
 import (
+	"sort"
+
 	"purgelab/impl/observe"
 	"purgelab/model/op"
 )
@@ -15,6 +17,10 @@ type step struct {
 	Unseen bool
 	// Asked is the generation that the purge op of the step asked for.
 	Asked op.Generation
+	// Does, of an op that comes into a journal, is the op as a TLA+ record.
+	Does string
+	// reads are the fields of the record that the trace module reads.
+	reads []string
 }
 
 // commitsOf indexes what the partition agreed on, by op.
@@ -33,9 +39,9 @@ func commitsOf(t *Trace, p op.Partition) map[op.Number]observe.Event {
 // localSteps makes the steps of a local piece: its events, the unseen ones, and
 // without crashes of a replica that was down already.
 func localSteps(p Piece, commits map[op.Number]observe.Event) []step {
-	b := localBuilder{commits: commits, crash: -1, recorded: -1}
-	for _, l := range p.Lines {
-		b.add(l)
+	b := localBuilder{commits: commits, applied: applied(p), crash: -1}
+	for i, l := range p.Lines {
+		b.add(i, l)
 	}
 	return b.out
 }
@@ -44,44 +50,38 @@ func localSteps(p Piece, commits map[op.Number]observe.Event) []step {
 // crash before it must have left.
 type localBuilder struct {
 	commits map[op.Number]observe.Event
+	applied materialized
 	out     []step
 	running bool
 	crash   int           // index of the crash before the boot to come, or -1
 	now     observe.Event // the latest event that shows the replica's state
 	marker  observe.Event // the marker: Kind, Op
 	saved   op.Number     // op of the checkpoint in use
-
-	// recorded is the index of the last Checkpoint since the boot whose op the
-	// event did not tell, or -1. Any op above the checkpoint before explains
-	// it; the next boot shows which it was.
-	recorded int
+	lowest  op.Offset     // base of the first segment; design advance
 }
 
-func (b *localBuilder) add(l Line) {
+func (b *localBuilder) add(i int, l Line) {
 	s := step{Line: l}
 	switch l.Action {
 	case ProcessCrash, PowerLoss:
 		if !b.running {
+			again(b.out, b.crash, l)
 			return
 		}
 		b.running, b.crash = false, len(b.out)
 	case Boot:
-		b.boot(l)
+		b.boot(i, &s.Line)
 	case PurgeBegin:
 		b.marker = observe.Event{Kind: "begun", Op: l.Op}
 	case PurgeComplete:
 		b.marker = observe.Event{Kind: "complete", Op: l.Op}
-		b.saved, b.recorded = l.Op, -1
+		b.saved = l.Op
 	case PurgeDuplicate:
 		s.Asked = b.commits[l.Op].Generation
 	case Checkpoint:
-		if l.Op == 0 {
-			s.Op = b.saved + 1
-			b.recorded = len(b.out)
-		} else {
-			b.recorded = -1
-		}
-		b.saved = s.Op
+		b.saved = l.Op
+	case Reclaim:
+		b.lowest = l.Offset
 	}
 	if b.running {
 		era := b.now.Generation
@@ -94,10 +94,10 @@ func (b *localBuilder) add(l Line) {
 	b.out = append(b.out, s)
 }
 
-func (b *localBuilder) boot(l Line) {
+func (b *localBuilder) boot(i int, l *Line) {
 	first := b.crash < 0
 	b.running = true
-	defer func() { b.crash, b.recorded = -1, -1 }()
+	defer func() { b.crash = -1 }()
 	if first {
 		b.saved, b.marker = l.Applied, l.Event
 		return
@@ -109,13 +109,18 @@ func (b *localBuilder) boot(l Line) {
 		b.unseen(observe.Event{Action: PurgeComplete, Op: l.Op, Generation: l.Generation, Applied: l.Op})
 		b.saved = l.Op
 	}
-	if l.Applied != b.saved && l.Generation == b.now.Generation {
-		if r := b.recorded; r >= 0 && l.Applied <= b.out[r].Applied {
-			b.out[r].Op = l.Applied
-		} else if l.Applied > b.saved {
-			b.unseen(observe.Event{Action: Checkpoint, Op: l.Applied})
-		}
+	if e, ok := b.applied.unreported(&l.Event, b.now.Applied, i); ok {
+		b.unseen(e)
+		b.now.Applied, b.now.Start, b.now.End = e.Applied, e.Start, e.End
 	}
+	if l.Applied > b.saved && l.Generation == b.now.Generation {
+		b.unseen(observe.Event{Action: Checkpoint, Op: l.Applied})
+	}
+	if l.Offset > b.lowest {
+		b.unseen(observe.Event{Action: Reclaim, Offset: l.Offset})
+	}
+	b.lowest = l.Offset
+	b.out[b.crash].Front, b.out[b.crash].Offset = l.Front, l.Offset // what a power loss left
 	b.saved, b.marker = l.Applied, l.Event
 }
 
@@ -124,7 +129,7 @@ func (b *localBuilder) boot(l Line) {
 func (b *localBuilder) unseen(e observe.Event) {
 	at := b.out[b.crash].Line
 	e.Time, e.Replica, e.Partition = at.Time, at.Replica, at.Partition
-	if e.Action != PurgeComplete {
+	if e.Action != PurgeComplete && e.Action != Materialize {
 		e.Applied, e.Start, e.End = b.now.Applied, b.now.Start, b.now.End
 	}
 	if e.Action == Checkpoint {
@@ -135,4 +140,51 @@ func (b *localBuilder) unseen(e observe.Event) {
 	copy(b.out[b.crash+1:], b.out[b.crash:])
 	b.out[b.crash] = s
 	b.crash++
+}
+
+// materialized says at which lines of a piece an op was materialized, and as what.
+type materialized struct {
+	lines []Line
+	at    map[op.Number][]int
+}
+
+func applied(p Piece) materialized {
+	m := materialized{lines: p.Lines, at: map[op.Number][]int{}}
+	for i, l := range p.Lines {
+		if l.Action == Materialize {
+			m.at[l.Op] = append(m.at[l.Op], i)
+		}
+	}
+	return m
+}
+
+// after is the first materialization of op n after line i.
+func (m *materialized) after(n op.Number, i int) (observe.Event, bool) {
+	at := m.at[n]
+	if k := sort.SearchInts(at, i); k < len(at) {
+		return m.lines[at[k]].Event, true
+	}
+	return observe.Event{}, false
+}
+
+// unreported is the op after the last one applied before a crash, if the boot at
+// line i shows that it was written: what it was, replay tells. If nothing tells it,
+// what the boot found counts as not told.
+func (m *materialized) unreported(boot *observe.Event, last op.Number, i int) (observe.Event, bool) {
+	if boot.Front != last+1 || boot.Applied > last || boot.Front == boot.Op {
+		return observe.Event{}, false
+	}
+	e, ok := m.after(boot.Front, i)
+	if !ok {
+		boot.Front = 0
+	}
+	return e, ok
+}
+
+// again notes a crash of a replica that is down already: a machine that loses power
+// then has lost it, as far as the disk knows.
+func again(out []step, crash int, l Line) {
+	if crash >= 0 && l.Action == PowerLoss {
+		out[crash].Action = PowerLoss
+	}
 }

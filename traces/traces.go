@@ -8,15 +8,16 @@
 //
 // A trace is judged on two levels, as the specification is written on two:
 //
-//	local  the events of one replica of one partition against Ordered.tla:
-//	       every durable step and every crash point
-//	group  the events of all replicas of one partition against
-//	       OrderedGroup.tla: one agreed log, the durable steps of a purge
-//	       folded into one, and what clients were answered
+//	local  the events of one replica of one partition against the module of
+//	       its design: every durable step and every crash point
+//	group  the events of all replicas of one partition against the module of
+//	       the group: one agreed log, the durable steps of a purge folded into
+//	       one, and what clients were answered
 //
-// Split cuts a trace into these pieces, module.go writes them down as a
-// constant TLA+ module, and Validate lets TLC search for an explanation of
-// each. A piece that has none is rejected with the first line that no action
+// What is particular to a purge design is in a value of type design, one file
+// each: the schema of its events and the modules that judge them. Split cuts a
+// trace into pieces, module.go writes them down as a constant TLA+ module, and
+// Validate lets TLC search for an explanation of each. A piece that has none is rejected with the first line that no action
 // explains.
 package traces
 
@@ -34,12 +35,6 @@ const (
 	Version = 1
 )
 
-// specified is the design whose traces a specification judges, unspecified are
-// those whose traces can be written and read only.
-const specified = "ordered"
-
-var unspecified = []string{"advance", "reset-record"}
-
 // Header is the first line of a trace.
 type Header struct {
 	Format     string `json:"format"`
@@ -47,6 +42,11 @@ type Header struct {
 	Design     string `json:"design"`
 	Replicas   int    `json:"replicas"`
 	Partitions int    `json:"partitions"`
+	// Variant of the design, a list with commas; Messages and Bookmarks are
+	// durability policies, empty is persisted.
+	Variant   string `json:"variant,omitempty"`
+	Messages  string `json:"messages,omitempty"`
+	Bookmarks string `json:"bookmarks,omitempty"`
 	// Settings are those of the run that left the trace, as it printed them;
 	// nothing here reads them.
 	Settings json.RawMessage `json:"settings,omitempty"`
@@ -65,8 +65,7 @@ type Trace struct {
 	Lines  []Line
 }
 
-// Actions of a trace. Those of the local level are steps of Ordered.tla, the
-// others, and Materialize and the crashes again, of OrderedGroup.tla.
+// Actions that several designs have; each design has its own besides.
 const (
 	Materialize    observe.Action = "Materialize"
 	PurgeBegin     observe.Action = "PurgeBegin"
@@ -82,6 +81,16 @@ const (
 	BecomeLeader   observe.Action = "BecomeLeader"
 	Commit         observe.Action = "Commit"
 	Answer         observe.Action = "Answer"
+	Rejoin         observe.Action = "Rejoin"
+)
+
+// Actions that no specification judges: the first two belong to consensus; of the
+// others, which begin op numbers anew, there is no trace module yet.
+const (
+	ChangeMembers  observe.Action = "ChangeMembers"
+	Joined         observe.Action = "Joined"
+	NewIncarnation observe.Action = "NewIncarnation"
+	BeginSequence  observe.Action = "BeginSequence"
 )
 
 // Level is one of the two ways in which events are judged.
@@ -97,6 +106,7 @@ type Piece struct {
 	Level     Level
 	Partition op.Partition
 	Replica   int // of a local piece
+	Member    int // of a local piece: how often the replica had joined anew
 	Replicas  int // of the partition
 	Lines     []Line
 }
@@ -105,7 +115,10 @@ type Piece struct {
 func (p Piece) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 func (p Piece) String() string {
-	if p.Level == Local {
+	switch {
+	case p.Level == Local && p.Member > 0:
+		return fmt.Sprintf("partition %d, replica %d as member %d", p.Partition, p.Replica, p.Member+1)
+	case p.Level == Local:
 		return fmt.Sprintf("partition %d, replica %d", p.Partition, p.Replica)
 	}
 	return fmt.Sprintf("partition %d, all replicas", p.Partition)

@@ -20,9 +20,6 @@ import (
 //go:embed tla/*.tla tla/*.cfg
 var modules embed.FS
 
-// rootModule is the module that judges a level.
-var rootModule = map[Level]string{Local: "TraceOrdered", Group: "TraceOrderedGroup"}
-
 // Options say how traces are judged.
 type Options struct {
 	Spec    string        // folder of the specification
@@ -54,6 +51,7 @@ type Report struct {
 // Rejection is a piece that no behaviour of the specification explains.
 type Rejection struct {
 	Piece   Piece         `json:"piece"`
+	Spec    string        `json:"spec"`  // the specification's module
 	Line    int           `json:"line"`  // of the file: the first that no action explains
 	Event   observe.Event `json:"event"` // on that line, or, if Unseen, before the crash on it
 	Unseen  bool          `json:"unseen,omitempty"`
@@ -66,7 +64,9 @@ type Rejection struct {
 // job is a piece on its way through TLC.
 type job struct {
 	trace   int
+	judge   *judge
 	piece   Piece
+	variant string // of the trace
 	steps   []step
 	log     []string // of a group piece: the committed ops, as TLA+
 	done    bool
@@ -82,19 +82,14 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 	out := make([]Report, len(list))
 	for i, t := range list {
 		out[i] = Report{Trace: t.Name, Events: len(t.Lines)}
-		if t.Header.Design != specified {
-			out[i].Reason = fmt.Sprintf("not validated: there is no trace specification of the design %s yet", t.Header.Design)
+		d := findDesign(t.Header.Design)
+		if why := d.uncovered(t); why != "" {
+			out[i].Reason = "not validated: " + why
 			continue
 		}
 		for _, p := range Split(t) {
-			j := &job{trace: i, piece: p}
-			commits := commitsOf(t, p.Partition)
-			if p.Level == Local {
-				j.steps = localSteps(p, commits)
-			} else {
-				j.steps = groupSteps(p, commits)
-				j.log = agreedLog(p, commits)
-			}
+			j := d.job(p, t.Header.Variant, commitsOf(t, p.Partition))
+			j.trace = i
 			jobs = append(jobs, j)
 			out[i].Pieces++
 			out[i].Judged += len(j.steps)
@@ -137,23 +132,26 @@ func (r *Report) conclude() {
 	}
 }
 
-// batches groups jobs of one level into lists of bounded size.
+// batches groups jobs that one module with the same constants judges into lists of
+// bounded size. Those of the groups come first: each of their steps costs more.
 func batches(jobs []*job, limit int) [][]*job {
 	var out [][]*job
-	for _, level := range []Level{Group, Local} {
-		var batch []*job
-		size := 0
-		for _, j := range jobs {
-			if j.piece.Level != level {
-				continue
+	for _, d := range designs {
+		for _, judge := range d.judges() {
+			of := map[string]int{} // variant -> index of its last batch, plus 1
+			size := map[string]int{}
+			for _, j := range jobs {
+				if j.judge != judge {
+					continue
+				}
+				v := j.variant
+				if of[v] == 0 || size[v]+len(j.steps) > limit {
+					out = append(out, nil)
+					of[v], size[v] = len(out), 0
+				}
+				out[of[v]-1] = append(out[of[v]-1], j)
+				size[v] += len(j.steps)
 			}
-			if size+len(j.steps) > limit && len(batch) > 0 {
-				out, batch, size = append(out, batch), nil, 0
-			}
-			batch, size = append(batch, j), size+len(j.steps)
-		}
-		if len(batch) > 0 {
-			out = append(out, batch)
 		}
 	}
 	return out
@@ -226,7 +224,7 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 	var rejected []*job
 	for _, j := range batch {
 		if !j.done {
-			j.reject = &Rejection{Piece: j.piece, Reason: "no behaviour explains it, and TLC could not say where it stops"}
+			j.reject = &Rejection{Piece: j.piece, Spec: j.judge.spec, Reason: "no behaviour explains it, and TLC could not say where it stops"}
 			j.stopsAt(max(j.reached, 1))
 			rejected = append(rejected, j)
 		}
@@ -282,7 +280,7 @@ func (v *validator) explain(ctx context.Context, rejected []*job) error {
 	furthest := map[*job]int{}
 	for _, p := range printed {
 		word, j, cursor := readPrinted(rejected, p)
-		if word != "AT" || len(p.Items) != 5 || cursor <= furthest[j] || cursor > len(j.steps) {
+		if word != "AT" || len(p.Items) != 5 || cursor < furthest[j] || cursor > len(j.steps) {
 			continue
 		}
 		furthest[j] = cursor
@@ -292,7 +290,7 @@ func (v *validator) explain(ctx context.Context, rejected []*job) error {
 			j.reject.Enabled = append(j.reject.Enabled, strings.Trim(a.Text, `"`))
 		}
 		slices.Sort(j.reject.Enabled)
-		j.reject.Reason = reason(j.piece.Level, j.steps[cursor-1], j.reject.State)
+		j.reject.Reason = j.judge.explain(j.steps[cursor-1], j.reject.State)
 	}
 	return nil
 }
@@ -309,11 +307,10 @@ func printedValues(lines []string) ([]tlc.Value, error) {
 
 // tlc writes the modules into a folder of their own and runs TLC there.
 func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*tlc.Result, error) {
-	level := batch[0].piece.Level
-	root := rootModule[level]
+	judge := batch[0].judge
 	v.mu.Lock()
 	v.runs++
-	name := fmt.Sprintf("trace-%s-%d", level, v.runs)
+	name := fmt.Sprintf("%s-%d", judge.root, v.runs)
 	v.mu.Unlock()
 
 	dir, err := v.folder(name)
@@ -323,7 +320,7 @@ func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*t
 	if v.o.Keep == "" {
 		defer os.RemoveAll(dir)
 	}
-	if err := writeModules(dir, level, invariant, batch); err != nil {
+	if err := writeModules(dir, judge, invariant, batch); err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	steps := 0
@@ -335,7 +332,7 @@ func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*t
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	return tlc.Run(ctx, v.tool, tlc.Options{
-		Dir: dir, Module: root + ".tla", Config: root + ".cfg", Library: []string{spec},
+		Dir: dir, Module: judge.root + ".tla", Config: judge.root + ".cfg", Library: []string{spec},
 		Timeout: v.o.Timeout, Keep: v.o.Keep, Name: name, Short: steps <= shortBatch,
 	})
 }
@@ -350,15 +347,18 @@ func (v *validator) folder(name string) (string, error) {
 
 // writeModules writes the trace module, its configuration with the invariant
 // asked for, and the events.
-func writeModules(dir string, level Level, invariant string, batch []*job) error {
-	root := rootModule[level]
-	for _, ext := range []string{".tla", ".cfg"} {
-		text, err := modules.ReadFile("tla/" + root + ext)
+func writeModules(dir string, judge *judge, invariant string, batch []*job) error {
+	files := []string{judge.root + ".tla", judge.root + ".cfg"}
+	for _, m := range judge.uses {
+		files = append(files, m+".tla")
+	}
+	for _, name := range files {
+		text, err := modules.ReadFile("tla/" + name)
 		if err != nil {
 			return err
 		}
 		text = []byte(strings.Replace(string(text), "INVARIANT Consumed", "INVARIANT "+invariant, 1))
-		if err := os.WriteFile(filepath.Join(dir, root+ext), text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
 			return err
 		}
 	}
@@ -367,7 +367,7 @@ func writeModules(dir string, level Level, invariant string, batch []*job) error
 		return err
 	}
 	defer f.Close()
-	if err := writeModule(f, level, batch); err != nil {
+	if err := writeModule(f, judge, batch); err != nil {
 		return err
 	}
 	return f.Close()

@@ -88,7 +88,8 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		return err
 	}
 	t := traces.NewWriter(w, traces.Header{
-		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Settings: settings,
+		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: r.Settings.Variant,
+		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Settings: settings,
 	})
 	for i := range r.Trace {
 		t.Observe(r.Trace[i])

@@ -10,7 +10,8 @@
 (*                                                                           *)
 (* Event fields: a action; op, g, key, o, n, k as in docs/traces.md; ap, st,    *)
 (* en, and g of most, the replica's applied op, start, end and generation after *)
-(* the step; q the generation that a purge op asked for.                       *)
+(* the step; q the generation that a purge op asked for; f the highest op that    *)
+(* the disk gives evidence of.                                                 *)
 EXTENDS Ordered, TraceData
 
 VARIABLES piece, cursor
@@ -105,18 +106,21 @@ TakeProcessCrash ==
     /\ Takes("ProcessCrash")
     /\ ProcessCrash
 
-(* What was left is told by the Boot that follows, and replay writes again     *)
-(* what is not there: the least that may be left explains any such trace.      *)
+(* The Boot that follows tells the highest op that was left. Of what lies below   *)
+(* it, replay writes again what is not there: so all of it may count as left.     *)
 TakePowerLoss ==
     /\ Takes("PowerLoss")
     /\ LET f == disk.dirs[OpenedAtBoot(disk)]
-       IN PowerLossLeaving(disk.stable, f.segsSynced, f.bmsSynced, {})
+           upTo(entries) == Cardinality({j \in DOMAIN entries : entries[j].op <= E.f})
+       IN PowerLossLeaving(disk.stable, Max(f.segsSynced, upTo(f.segs)), Max(f.bmsSynced, upTo(f.bms)), {})
 
 TakeBoot ==
     /\ Takes("Boot")
     /\ Boot(E.ap, E.g)
     /\ E.k = disk.marker.st
     /\ E.k = "none" \/ E.op = disk.marker.p
+    /\ E.f \in {0, Front(disk)}
+    /\ E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
     /\ ShowsAll
 
 TakeServe ==
@@ -136,6 +140,9 @@ TraceNext ==
     \/ TakePowerLoss
     \/ TakeBoot
     \/ TakeServe
+
+(* The search has no branches: a state is told by how far it has come. *)
+TraceView == <<piece, cursor>>
 
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
 

@@ -19,6 +19,8 @@ trace == <<piece, cursor, term, led>>
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
 TraceOpen == <<>>
+TraceMayRejoin(r) == TRUE
+TraceNewborn == [EraStart(TraceFirst, 0, <<>>) EXCEPT !.settled = 0]
 
 Events == TracePieces[piece]
 E      == Events[cursor]
@@ -31,7 +33,7 @@ TraceInit ==
     /\ log = TraceLogs[piece]
     /\ commit = TraceFirst
     /\ intent = 0
-    /\ rep = [r \in Replicas |-> [EraStart(TraceFirst, 0, <<>>) EXCEPT !.settled = 0, !.up = FALSE]]
+    /\ rep = [r \in Replicas |-> [Newborn EXCEPT !.up = FALSE]]
     /\ last = [a |-> "Init"]
     /\ ghost_hist = <<Fresh(Open)>>
     /\ ghost_last = [a |-> "Init"]
@@ -118,6 +120,8 @@ TakeBoot ==
     /\ ShowsAll
     /\ SameTerms
 
+TakeRejoin == Takes("Rejoin") /\ Rejoin(E.r) /\ SameTerms
+
 (* Reads have phases, and other ops may be committed before the last of them;   *)
 (* so the answer is held to the state of the replica that gave it, and the       *)
 (* order that clients saw is left to the judgement of their history.             *)
@@ -143,7 +147,11 @@ TraceNext ==
     \/ TakeProcessCrash
     \/ TakePowerLoss
     \/ TakeBoot
+    \/ TakeRejoin
     \/ TakeAnswer
+
+(* The search has no branches: a state is told by how far it has come. *)
+TraceView == <<piece, cursor>>
 
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace>>
 

@@ -1,0 +1,71 @@
+package traces
+
+import "fmt"
+
+// advance: one replica against Advance; of the group the agreed log is all that
+// there is to judge, see TraceAdvanceGroup.
+var advance = design{
+	name:  "advance",
+	local: judge{level: Local, root: "TraceAdvance", spec: "Advance", steps: localSteps, reason: advanceReason},
+	group: judge{level: Group, root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
+		steps: groupSteps, log: agreedLog, reason: groupReason},
+	rules: []Rule{
+		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: effectKinds,
+			Group: words("r op t k key o n g"),
+			Spec:  "OrderedGroup!Commit", Code: "impl/replica: apply"},
+		{Action: Materialize, Needs: words("op kind"), May: words("offset count key"), Kinds: effectKinds,
+			Local: words("op k key o n ap st en g"), Group: words("r op k key o n ap st en g"),
+			Spec: "Advance!Materialize", Code: "impl/replica: materialize"},
+		{Action: Checkpoint, Needs: words("op"),
+			Local: words("op g ap st en"),
+			Spec:  "Advance!Checkpoint", Code: "impl/engine/tagged: checkpoint task"},
+		{Action: Reclaim, Needs: words("offset"),
+			Local: words("o"),
+			Spec:  "Advance!Reclaim", Code: "impl/engine/tagged: Reclaim"},
+		{Action: ProcessCrash,
+			Local: words(""), Group: words("r"),
+			Spec: "Advance!ProcessCrash", Code: "impl/sim: down"},
+		{Action: PowerLoss,
+			Local: words("f o"), Group: words("r"),
+			Spec: "Advance!PowerLoss", Code: "impl/sim: down"},
+		{Action: Boot, Needs: words("kind front"), May: words("count offset"), Kinds: words("none"),
+			Local: words("n f o g ap st en"), Group: words("r g ap st en"),
+			Spec: "Advance!Boot", Code: "impl/replica: Open"},
+		{Action: Rejoin,
+			Group: words("r"),
+			Spec:  "OrderedGroup!Rejoin", Code: "impl/replica: Open"},
+		{Action: ChangeMembers, Needs: words("op count"), Code: "impl/replica: changed"},
+		{Action: Joined, Needs: words("op"), Code: "impl/replica: changed"},
+		{Action: NewIncarnation, May: words("op count key"), Code: "impl/replica: line"},
+		{Action: Serve,
+			Local: words("g ap st en"),
+			Spec:  "Advance!Serve", Code: "impl/replica: checkServing"},
+		{Action: BecomeLeader, Needs: words("term"),
+			Group: words("r t"),
+			Spec:  "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},
+		{Action: Answer, Needs: words("kind"), May: words("key offset count"),
+			Group: words("r k key o n g ap st en"),
+			Spec:  "OrderedGroup!Answer", Code: "impl/replica: served"},
+	},
+}
+
+// advanceReason words what is particular to this design; the rest is as in ordered.
+func advanceReason(s step, f facts) string {
+	down := f.text("up") == "down"
+	switch {
+	case s.Action == Boot && down && int64(s.Offset) != f.number("lowest"):
+		return fmt.Sprintf("the first segment begins at offset %d, the disk says %d", s.Offset, f.number("lowest"))
+	case s.Action == Boot && down:
+		return foundReason(s, f, int64(len(bookmarks(f, "disk"))))
+	case s.Action == Reclaim && !down:
+		end, start := f.number("batch", "base")+f.number("batch", "n"), f.number("ckpt", "start")
+		switch {
+		case int64(s.Offset) <= f.number("lowest"):
+			return fmt.Sprintf("the first segment begins at offset %d already", f.number("lowest"))
+		case end > start:
+			return fmt.Sprintf("offsets below %d are removed with it: the checkpointed start is %d", end, start)
+		}
+		return fmt.Sprintf("the batch of op %d is removed: it is not known to be synced", f.number("batch", "op"))
+	}
+	return localReason(s, f)
+}

@@ -1,0 +1,289 @@
+-------------------------- MODULE TraceResetRecord --------------------------
+(* Could one replica, as ResetRecord describes it, have done what a trace says?  *)
+(* Works as TraceOrdered does.                                                *)
+(*                                                                           *)
+(* Event fields beyond those of TraceOrdered: does, of an op that comes into the     *)
+(* journal, the op itself; l the last op of the journal; x a generation whose reset   *)
+(* was begun and is not recorded. A PowerLoss has what the Boot after it shows.      *)
+EXTENDS ResetRecord, TraceData
+
+VARIABLES piece, cursor
+
+TraceProposed(o) == log     \* a Journal tells what came of a proposal
+TraceMayCut      == TRUE
+TraceForeign(d)  == FALSE   \* policies under which op numbers begin anew have no trace module
+
+Events == TracePieces[piece]
+E      == Events[cursor]
+
+TraceInit ==
+    /\ log = [n \in 1 .. TraceFirst |-> OtherOp]
+    /\ up = "down"
+    /\ mem = NoFacts
+    /\ work = NoWork
+    /\ held = <<>>
+    /\ disk = [BlankDisk EXCEPT !.ckpt.applied = TraceFirst]
+    /\ last = [a |-> "Init"]
+    /\ ghost_era = [g |-> 0, floor |-> 0]
+    /\ ghost_top = 0
+    /\ ghost_owed = <<>>
+    /\ ghost_seqs = 0
+    /\ ghost_crashes = 0
+    /\ piece \in DOMAIN TracePieces
+    /\ cursor = 1
+
+At(a)  == cursor <= Len(Events) /\ E.a = a
+Stays  == UNCHANGED <<piece, cursor>>
+
+Takes(a) ==
+    /\ At(a)
+    /\ cursor' = cursor + 1
+    /\ UNCHANGED piece
+
+(* The facts after the step are those that the event shows. *)
+Shows ==
+    /\ mem'.applied = E.ap
+    /\ mem'.start = E.st
+    /\ mem'.end = E.en
+
+ShowsAll == Shows /\ mem'.gen = E.g
+
+OpOf(e) ==
+    CASE e.k = "append" -> AppendOp(NoSession, e.n)
+      [] e.k = "store"  -> StoreOp(e.key, -1, e.o)
+      [] e.k = "delete" -> DeleteOp(e.key)
+      [] e.k = "other"  -> OtherOp
+
+EffectShown(e, f) ==
+    CASE e.k = "append"  -> f = [k |-> "append", base |-> e.o, n |-> e.n]
+      [] e.k = "store"   -> f = [k |-> "store", key |-> e.key, o |-> e.o]
+      [] e.k = "delete"  -> f = [k |-> "delete", key |-> e.key]
+      [] e.k = "advance" -> f = [k |-> "advance", o |-> e.o]
+      [] e.k = "other"   -> f = NoEffect
+
+(* What the journal holds from the event's op on is replaced, or lost by the crash. *)
+TakeCut ==
+    /\ cursor <= Len(Events)
+    /\ \/ E.a = "Journal" /\ Cut(E.op - 1)
+       \/ E.a \in {"ProcessCrash", "PowerLoss"} /\ Cut(E.l)
+    /\ Stays
+
+TakeJournal ==
+    /\ Takes("Journal")
+    /\ E.op = Len(log) + 1
+    /\ Journal(E.does)
+
+TakeFiltered ==
+    /\ Takes("Filtered")
+    /\ Filtered(E.op)
+    /\ ShowsAll
+
+TakeMaterialize ==
+    /\ Takes("Materialize")
+    /\ Materialize(E.op)
+    /\ EffectShown(E, last'.e)
+    /\ ShowsAll
+
+TakeCheckpoint ==
+    /\ Takes("Checkpoint")
+    /\ Checkpoint(E.op)
+    /\ ShowsAll
+
+TakeResetFrontier ==
+    /\ Takes("ResetFrontier")
+    /\ ResetFrontier(E.g)
+    /\ E.op = work'.floor
+    /\ Shows
+
+TakeUnlinkSegments ==
+    /\ Takes("UnlinkSegments")
+    /\ UnlinkSegments
+    /\ Shows
+
+TakeSyncSegments ==
+    /\ Takes("SyncSegments")
+    /\ SyncSegments
+    /\ Shows
+
+TakeResetRecord ==
+    /\ Takes("ResetRecord")
+    /\ ResetRecord(E.g, E.op)
+    /\ ShowsAll
+
+(* The event says that all files are removed, which ResetRecord does one by one. *)
+Filed == {k \in Keys : disk.files[k].es # <<>>}
+
+TakeUnlinkBookmarks ==
+    \/ /\ At("UnlinkBookmarks")
+       /\ Filed # {}
+       /\ UnlinkBookmarks(CHOOSE k \in Filed : TRUE)
+       /\ Stays
+    \/ /\ Takes("UnlinkBookmarks")
+       /\ work.step \in {"clean", "late"}
+       /\ Filed = {}
+       /\ UNCHANGED vars
+
+TakeSyncBookmarks ==
+    /\ Takes("SyncBookmarks")
+    /\ SyncBookmarks
+    /\ Shows
+
+TakePurgeComplete ==
+    /\ Takes("PurgeComplete")
+    /\ PurgeComplete(E.g)
+    /\ ShowsAll
+
+TakeStepFails ==
+    /\ Takes("StepFails")
+    /\ StepFails
+
+TakeSyncFails ==
+    /\ Takes("SyncFails")
+    /\ RetrySync
+    /\ SyncFails
+
+TakeRecordNotSynced ==
+    /\ Takes("RecordNotSynced")
+    /\ RecordNotSynced(E.g)
+
+TakeRetryPurge ==
+    /\ Takes("RetryPurge")
+    /\ RetryPurge(E.g)
+
+TakeHold ==
+    /\ Takes("Hold")
+    /\ Hold(OpOf(E))
+
+TakeRelease ==
+    /\ Takes("Release")
+    /\ held # <<>>
+    /\ Head(held) = OpOf(E)
+    /\ Release
+
+TakeRefuse ==
+    /\ Takes("Refuse")
+    /\ held # <<>>
+    /\ Head(held) = OpOf(E)
+    /\ Refuse
+
+TakeProcessCrash ==
+    /\ Takes("ProcessCrash")
+    /\ Len(log) <= E.l
+    /\ ProcessCrash
+
+(* What a boot on disk d would show. *)
+KindOf(d) == IF d.reset.g > d.done THEN "begun" ELSE IF d.reset.g = 0 THEN "none" ELSE "complete"
+Marked(d, n) == Cardinality({k \in Keys : Loaded(d, n)[k].o # -1})
+
+(* The first entries of a file, up to the highest op that was left. *)
+Upto(f) ==
+    LET n == Max(f.synced, Cardinality({j \in DOMAIN f.es : f.es[j].op <= E.f}))
+    IN [es |-> SubSeq(f.es, 1, n), synced |-> n]
+
+(* The Boot that follows tells the highest op that was left, the records, and how       *)
+(* many bookmarks there are: unlinked files are back only if that says so. While a      *)
+(* reset is begun its checkpoint speaks of bookmarks that need not have been synced,     *)
+(* and their number says nothing. See TraceOrdered.                               *)
+TakePowerLoss ==
+    /\ Takes("PowerLoss")
+    /\ Len(log) <= E.l
+    /\ LET undone == Undone(disk)
+           d == IF undone.reset.g = E.g /\ KindOf(undone) = E.k /\ undone.ckpt.applied = E.ap
+                THEN undone ELSE Durable(disk)
+           kept == [k \in Keys |-> Upto(disk.files[k])]
+           back == [k \in Keys |-> IF disk.back[k] = <<>> THEN kept[k]
+                                   ELSE [es |-> disk.back[k], synced |-> Len(disk.back[k])]]
+           all  == E.k = "begun" \/ E.x > 0 \/ Marked([d EXCEPT !.files = kept], d.ckpt.applied) = E.n
+       IN PowerLossLeaving(d, Upto(disk.segs), IF all THEN kept ELSE back)
+
+TakeBoot ==
+    /\ Takes("Boot")
+    /\ Boot(E.ap)
+    /\ E.k = KindOf(disk)
+    /\ E.op = mem'.boundary
+    /\ E.l = Len(log)
+    /\ E.k = "begun" \/ E.f \in {0, Front(disk')}
+    /\ E.x > 0 \/ E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
+    /\ E.x = IF disk.ckpt.resetting > disk.reset.g THEN disk.ckpt.resetting ELSE 0
+    /\ ShowsAll
+
+TakeServe ==
+    /\ Takes("Serve")
+    /\ Serve
+    /\ ShowsAll
+
+TraceNext ==
+    \/ TakeCut
+    \/ TakeJournal
+    \/ TakeFiltered
+    \/ TakeMaterialize
+    \/ TakeCheckpoint
+    \/ TakeResetFrontier
+    \/ TakeUnlinkSegments
+    \/ TakeSyncSegments
+    \/ TakeResetRecord
+    \/ TakeUnlinkBookmarks
+    \/ TakeSyncBookmarks
+    \/ TakePurgeComplete
+    \/ TakeStepFails
+    \/ TakeSyncFails
+    \/ TakeRecordNotSynced
+    \/ TakeRetryPurge
+    \/ TakeHold
+    \/ TakeRelease
+    \/ TakeRefuse
+    \/ TakeProcessCrash
+    \/ TakePowerLoss
+    \/ TakeBoot
+    \/ TakeServe
+
+(* The search has no branches: a state is told by how far it has come. *)
+TraceView == <<piece, cursor, Len(log), Filed>>
+
+TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
+
+-----------------------------------------------------------------------------
+(* Prints when a sequence is accepted, and how far others have come.           *)
+Consumed ==
+    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
+
+(* What could happen in this state, whatever the trace says next. *)
+Enabled ==
+    LET If(b, name) == IF b THEN {name} ELSE {}
+        next == mem.applied + 1
+    IN IF ~Running THEN {"Boot"}
+       ELSE {"ProcessCrash", "PowerLoss"}
+            \cup If(~mem.orphan, "Journal")
+            \cup If(ENABLED Filtered(next), "Filtered")
+            \cup If(ENABLED Materialize(next), "Materialize")
+            \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
+            \cup If(ENABLED ResetFrontier(mem.gen + 1), "ResetFrontier")
+            \cup If(ENABLED UnlinkSegments, "UnlinkSegments")
+            \cup If(ENABLED SyncSegments, "SyncSegments")
+            \cup If(ENABLED ResetRecord(work.g, work.floor), "ResetRecord")
+            \cup If(work.step \in {"clean", "late"} /\ Filed # {}, "UnlinkBookmarks")
+            \cup If(ENABLED SyncBookmarks, "SyncBookmarks")
+            \cup If(ENABLED PurgeComplete(work.g), "PurgeComplete")
+            \cup If(work.step # "none", "StepFails")
+            \cup If(ENABLED RetryPurge(mem.gen), "RetryPurge")
+            \cup If(up = "serve" /\ (work.step # "none" \/ Pending), "Hold")
+            \cup If(ENABLED Release, "Release")
+            \cup If(ENABLED Refuse, "Refuse")
+            \cup If(ENABLED DropFloor, "DropFloor")
+            \cup If(ENABLED Serve, "Serve")
+
+(* Prints states from a given step on when rejected sequences are run again;    *)
+(* after the last one no action explains the next event.                       *)
+Told ==
+    cursor < TraceFrom[piece] \/
+    PrintT(<<"AT", piece, cursor,
+             [up |-> up, now |-> mem, purge |-> work, pending |-> Pending, resetting |-> Resetting,
+              disk |-> [applied |-> disk.ckpt.applied, start |-> disk.ckpt.start, end |-> disk.ckpt.end,
+                        gen |-> disk.reset.g, boundary |-> disk.reset.floor, settled |-> disk.done,
+                        kind |-> KindOf(disk), marks |-> Marked(disk, disk.ckpt.applied)],
+              journal |-> Len(log), front |-> Front(disk),
+              held |-> IF held = <<>> THEN [k |-> "none"] ELSE Head(held),
+              next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
+             Enabled>>)
+=============================================================================

@@ -1,0 +1,209 @@
+------------------------ MODULE TraceResetRecordGroup -----------------------
+(* Could the replicas of a partition, as ResetRecordGroup describes them, have done   *)
+(* together what a trace says? Works as TraceOrderedGroup does; event fields are those   *)
+(* of it.                                                                     *)
+(*                                                                           *)
+(* Replicas agree on ops, and each has a floor of its own: the trace says which. So      *)
+(* what one op does may differ, down to the offsets of messages, and is judged by the     *)
+(* facts of each replica. That a floor is the end of the replica's journal is judged by     *)
+(* TraceResetRecord.                                                          *)
+(*                                                                           *)
+(* ResetRecordGroup has appends of one message, deletions of everything, and the        *)
+(* bookmark of one consumer; Upon is where an op takes effect, and is given here for all    *)
+(* ops. Of a message only its place matters. A replica that boots is where it was; what     *)
+(* it replays to come there is left out of the events.                             *)
+EXTENDS ResetRecordGroup, TraceData, TLC
+
+VARIABLES
+    piece, cursor,
+    term,   \* of the last committed op
+    led     \* terms that have a leader
+
+trace == <<piece, cursor, term, led>>
+
+Events == TracePieces[piece]
+E      == Events[cursor]
+
+(* What ResetRecordGroup leaves open, said by the event. *)
+TraceMarks          == [k \in TraceKeys |-> -1]
+TraceFloor(f)       == E.op
+TraceStops(S)       == S = {E.r}
+TraceMajority(S)    == TRUE      \* who acknowledged what is not told
+TracePlaced(f, n, e) == [g |-> 0, o |-> 0, id |-> 0]
+
+TraceUpon(f, e) ==
+    CASE E.k = "append"  -> [f EXCEPT !.msgs = @ \o [j \in 1 .. e.n |-> 0]]
+      [] E.k = "store"   -> [f EXCEPT !.bm[E.key] = E.o]
+      [] E.k = "delete"  -> [f EXCEPT !.bm[E.key] = -1]
+      [] E.k = "advance" -> [f EXCEPT !.start = E.o]
+      [] E.k = "other"   -> f
+
+TraceInit ==
+    /\ piece \in DOMAIN TracePieces
+    /\ cursor = 1
+    /\ term = 0
+    /\ led = {}
+    /\ log = TraceLogs[piece]
+    /\ commit = TraceFirst
+    /\ leader = CHOOSE r \in Replicas : TRUE
+    /\ intent = 0
+    /\ rep = [r \in Replicas |-> [Blank EXCEPT !.up = FALSE, !.held = Len(log), !.applied = TraceFirst]]
+    /\ progress = TraceMarks
+    /\ last = [a |-> "Init"]
+    /\ ghost_made = 0
+    /\ ghost_told = {}
+    /\ ghost_seen = [g |-> 0, start |-> 0, end |-> 0]
+    /\ ghost_seqs = 0
+    /\ ghost_down = 0
+    /\ ghost_terms = 0
+
+Takes(a) ==
+    /\ cursor <= Len(Events)
+    /\ E.a = a
+    /\ cursor' = cursor + 1
+    /\ UNCHANGED piece
+
+SameTerms == UNCHANGED <<term, led>>
+
+(* The facts of the event's replica after the step are those that it shows. *)
+Showing ==
+    /\ rep'[E.r].applied = E.ap
+    /\ rep'[E.r].start = E.st
+    /\ Len(rep'[E.r].msgs) = E.en
+    /\ rep'[E.r].gen = E.g
+
+Op(n) == IF n \in DOMAIN log THEN log[n] ELSE [k |-> "none"]
+
+(* What op o may do upon facts f, if it is not refused. An append is executed by all     *)
+(* replicas or, if it repeats another one, by none.                                *)
+MayDo(f, o) ==
+    LET end == Len(f.msgs)
+    IN CASE E.k = "append"  -> o.k = "append" /\ o.n = E.n /\ E.o = end
+         [] E.k = "store"   -> o.k \in {"store", "other"} /\ E.o < end
+                               /\ (o.k = "store" => o.key = E.key /\ o.o = E.o)
+         [] E.k = "delete"  -> o.k = "delete" /\ o.key = E.key /\ f.bm[E.key] # -1
+         [] E.k = "advance" -> o.k = "advance" /\ E.o > f.start /\ E.o <= end
+                               /\ E.o = (IF o.o = -1 THEN end ELSE o.o)
+         [] E.k = "other"   -> o.k # "append"
+
+TakeCommit ==
+    /\ Takes("Commit")
+    /\ E.op = commit + 1
+    /\ Commit
+    /\ E.t >= term
+    /\ term' = E.t
+    /\ UNCHANGED led
+
+TakeBecomeLeader ==
+    /\ Takes("BecomeLeader")
+    /\ E.t \notin led
+    /\ IF E.r = leader THEN rep[E.r].up /\ UNCHANGED vars ELSE BecomeLeader(E.r)
+    /\ led' = led \cup {E.t}
+    /\ UNCHANGED term
+
+TakeMaterialize ==
+    /\ Takes("Materialize")
+    /\ E.op = rep[E.r].applied + 1
+    /\ E.op > rep[E.r].floor
+    /\ MayDo(rep[E.r], Op(E.op))
+    /\ Apply(E.r)
+    /\ Showing
+    /\ SameTerms
+
+TakeFiltered ==
+    /\ Takes("Filtered")
+    /\ E.op = rep[E.r].applied + 1
+    /\ E.op <= rep[E.r].floor
+    /\ (E.k = "append") = (Op(E.op).k = "append")
+    /\ Apply(E.r)
+    /\ Showing
+    /\ SameTerms
+
+TakeRequestPurge ==
+    /\ Takes("RequestPurge")
+    /\ RequestPurge(E.g)
+    /\ SameTerms
+
+(* The steps of a purge are folded into the one that begins the era. A replica that     *)
+(* has booted need not have come to where it was.                                  *)
+TakeResetRecord ==
+    /\ Takes("ResetRecord")
+    /\ E.op >= rep[E.r].applied
+    /\ PurgeLocally(E.r, E.g)
+    /\ E.ap <= rep[E.r].applied
+    /\ E.st = 0 /\ E.en = 0
+    /\ SameTerms
+
+TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash /\ SameTerms
+TakePowerLoss    == Takes("PowerLoss") /\ PowerLoss /\ SameTerms
+
+TakeBoot ==
+    /\ Takes("Boot")
+    /\ Boot(E.r)
+    /\ E.g = rep[E.r].gen
+    /\ E.ap <= rep[E.r].applied
+    /\ SameTerms
+
+(* See TraceOrderedGroup. *)
+TakeAnswer ==
+    /\ Takes("Answer")
+    /\ rep[E.r].up
+    /\ UNCHANGED vars
+    /\ Showing
+    /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en
+                            ELSE E.o >= E.st /\ E.o + E.n <= E.en
+         [] E.k = "get-bookmark" -> E.o = rep[E.r].bm[E.key]
+                                    \/ (rep[E.r].bm[E.key] = -1 /\ E.o = 0)
+         [] E.k = "list-offsets" -> E.o \in 0 .. E.en
+         [] OTHER -> TRUE
+    /\ SameTerms
+
+TraceNext ==
+    \/ TakeCommit
+    \/ TakeBecomeLeader
+    \/ TakeMaterialize
+    \/ TakeFiltered
+    \/ TakeRequestPurge
+    \/ TakeResetRecord
+    \/ TakeProcessCrash
+    \/ TakePowerLoss
+    \/ TakeBoot
+    \/ TakeAnswer
+
+(* The search has no branches: a state is told by how far it has come. *)
+TraceView == <<piece, cursor>>
+
+TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace>>
+
+-----------------------------------------------------------------------------
+(* Prints when a sequence is accepted, and how far others have come.           *)
+Consumed ==
+    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
+
+(* The replica that the event under the cursor is about. *)
+Who == IF cursor <= Len(Events) THEN E.r ELSE 1
+
+(* What could happen to that replica, whatever the trace says next. *)
+Enabled ==
+    LET If(b, name) == IF b THEN {name} ELSE {}
+        f == rep[Who]
+    IN If(commit < Len(log) /\ rep[leader].up, "Commit")
+       \cup IF ~f.up THEN {"Boot"}
+            ELSE {"ProcessCrash", "PowerLoss", "BecomeLeader", "Answer", "ResetRecord"}
+                 \cup If(f.applied < commit /\ f.applied < f.floor, "Filtered")
+                 \cup If(f.applied < commit /\ f.applied >= f.floor, "Materialize")
+
+(* Prints states from a given step on when rejected sequences are run again;    *)
+(* after the last one no action explains the next event.                       *)
+Told ==
+    cursor < TraceFrom[piece] \/
+    PrintT(<<"AT", piece, cursor,
+             [up |-> rep[Who].up, commit |-> commit, term |-> term, led |-> led,
+              leads |-> [r |-> leader, up |-> rep[leader].up], intent |-> intent,
+              now |-> [applied |-> rep[Who].applied, gen |-> rep[Who].gen, boundary |-> rep[Who].floor,
+                       start |-> rep[Who].start, end |-> Len(rep[Who].msgs),
+                       bm |-> [k \in TraceKeys |-> [o |-> rep[Who].bm[k]]]],
+              next |-> Op(rep[Who].applied + 1)],
+             Enabled>>)
+=============================================================================
