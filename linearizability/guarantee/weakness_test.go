@@ -2,6 +2,11 @@ package guarantee
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,29 +15,54 @@ import (
 	"purgelab/linearizability/verdict"
 )
 
+var findSeeds = flag.Bool("find-seeds", false, "give each kept plan the lowest seed with which it shows what it says")
+
+// shows tells whether a kept plan violates what it says, and whether the same plan
+// with the same seed does no harm to a purge that is an op of the log.
+func shows(t *testing.T, w *Weakness) (shown, harmless error) {
+	_, shown = w.Show(context.Background())
+	s := w.Settings
+	s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks = "ordered", "", "tagged", persisted, persisted
+	r, err := run.Run(context.Background(), s)
+	require.NoError(t, err)
+	if r.Verdict != verdict.Pass {
+		harmless = fmt.Errorf("%s under ordered: violated %v", w.File, r.Violated())
+	}
+	return shown, harmless
+}
+
 // TestWeaknessesAreThoseOfTheDesign: each plan that is kept shows what it says, and
-// the same plan with the same seed does no harm to a purge that is an op of the log.
+// the same plan with the same seed does no harm to ordered.
 func TestWeaknessesAreThoseOfTheDesign(t *testing.T) {
 	list, err := Weaknesses()
 	require.NoError(t, err)
 	require.Greater(t, len(list), 10)
-	shown := map[string]bool{}
-	for _, w := range list {
-		_, err := w.Show(context.Background())
-		require.NoError(t, err)
-		for _, p := range w.Properties {
-			shown[p] = true
+	all := map[string]bool{}
+	for i := range list {
+		w := &list[i]
+		shown, harmless := shows(t, w)
+		if *findSeeds {
+			for w.Settings.Seed = 1; w.Settings.Seed < 5000; w.Settings.Seed++ {
+				if shown, harmless = shows(t, w); shown == nil && harmless == nil {
+					break
+				}
+			}
+			file := "weaknesses/" + path.Base(w.File)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			text = regexp.MustCompile(`"seed": \d+`).ReplaceAll(text, fmt.Appendf(nil, `"seed": %d`, w.Settings.Seed))
+			require.NoError(t, os.WriteFile(file, text, 0o644))
 		}
-		s := w.Settings
-		s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks = "ordered", "", "tagged", persisted, persisted
-		r, err := run.Run(context.Background(), s)
-		require.NoError(t, err)
-		require.Equal(t, verdict.Pass, r.Verdict, "%s under ordered: %v", w.File, r.Violated())
+		require.NoError(t, shown)
+		require.NoError(t, harmless)
+		for _, p := range w.Properties {
+			all[p] = true
+		}
 	}
 	for _, p := range []string{
 		"BoundaryAgreement", "OffsetUnique", "SessionOnce", "AckDurable", "NoHiddenFresh", "NoResurrectedMessage", "NoResurrectedBookmark",
 		"StartMonotone", "LatestMonotone", "NoLateProgress", "NextContract", "Linearizable",
 	} {
-		require.True(t, shown[p], p)
+		require.True(t, all[p], p)
 	}
 }
