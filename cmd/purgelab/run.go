@@ -149,10 +149,18 @@ func printRun(w io.Writer, r *run.Record, dir string) error {
 		}
 	}
 	line("checked", "%s: %d pass, %d fail, %d undecided", plural(len(r.Results), "property"), count[verdict.Pass], count[verdict.Fail], count[verdict.Undecided])
-	for _, x := range bad {
+	for i := 0; i < len(bad); i++ {
+		x, first := bad[i], i
 		name := x.Property
 		if x.Verdict == verdict.Fail {
 			name += ", " + listing(&s, x.Property)
+		}
+		// An interrupt leaves all properties undecided for one reason.
+		for x.Verdict == verdict.Undecided && i+1 < len(bad) && bad[i+1].Verdict == x.Verdict && bad[i+1].Reason == x.Reason {
+			i++
+		}
+		if i > first {
+			name += fmt.Sprintf(" and %d more", i-first)
 		}
 		line(x.Verdict.String(), "%s", strings.TrimSuffix(name+": "+why(x.Property, x.Reason), ": "))
 	}
