@@ -180,25 +180,6 @@ func (c *Cluster) next(cl *client) {
 	c.schedule(1+o.Think, event{kind: evWake, who: uint16(cl.id), epoch: cl.epoch})
 }
 
-// Resume lets clients that were finished ask the script again.
-func (c *Cluster) Resume() {
-	for i := range c.clients {
-		if c.clients[i].state == finished {
-			c.next(&c.clients[i])
-		}
-	}
-}
-
-// Idle tells whether every client has finished.
-func (c *Cluster) Idle() bool {
-	for i := range c.clients {
-		if c.clients[i].state != finished {
-			return false
-		}
-	}
-	return true
-}
-
 // wake begins a call, or sends again after a pause.
 func (c *Cluster) wake(id int, epoch uint32) {
 	cl := &c.clients[id]

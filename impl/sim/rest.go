@@ -64,3 +64,22 @@ func (c *Cluster) Member(id, p int) Member { return c.machines[id].members[p].me
 // Committed is the highest op of a partition that some replica knew to be
 // committed.
 func (c *Cluster) Committed(p int) uint64 { return uint64(c.trace.committed[p]) }
+
+// Resume lets clients that were finished ask the script again.
+func (c *Cluster) Resume() {
+	for i := range c.clients {
+		if c.clients[i].state == finished {
+			c.next(&c.clients[i])
+		}
+	}
+}
+
+// Idle tells whether every client has finished.
+func (c *Cluster) Idle() bool {
+	for i := range c.clients {
+		if c.clients[i].state != finished {
+			return false
+		}
+	}
+	return true
+}
