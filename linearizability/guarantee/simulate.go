@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -126,6 +127,9 @@ func (m *Simulated) add(class faults.Class, r *run.Result) {
 // finding says it of one property.
 func (m *Simulated) finding(s Subject, class faults.Class, property string) Finding {
 	out := Finding{Outcome: Holds, Runs: m.Runs}
+	if !slices.Contains(s.judged(), property) {
+		return Finding{Outcome: NotAsked, Text: "runs judge it as a part of Linearizable"}
+	}
 	seen, red := m.Red[property]
 	why, open := m.Open[property]
 	switch {

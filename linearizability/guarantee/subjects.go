@@ -44,9 +44,13 @@ func SubjectOf(s *run.Settings) Subject {
 	return out
 }
 
-// Properties are the rows of the table of a subject: what is read from its
-// replicas, and what its clients see.
-func (s Subject) Properties() []string {
+// Properties are the rows of the table of a subject: what runs judge, and what only
+// models say.
+func (s Subject) Properties() []string { return append(s.judged(), "EarliestIsStart") }
+
+// judged are the properties that a run judges: those that are read from replicas, and
+// what clients see.
+func (s Subject) judged() []string {
 	d, err := replica.ParseDesign(s.Design)
 	if err != nil {
 		panic(err) // Subjects is data of this package
