@@ -32,7 +32,7 @@ func BenchmarkRecovery(b *testing.B) {
 			o.Disk = func(real vfs.FS) vfs.FS { return unsyncedFS{real} }
 			p, err := OpenPartition(o, 1)
 			require.NoError(b, err)
-			fill(b, p, n)
+			appendUpTo(b, p, n)
 			p.Kill(1)
 			syncAll(b, o.Root)
 			o.Disk = nil
@@ -73,8 +73,8 @@ func BenchmarkRecovery(b *testing.B) {
 	}
 }
 
-// fill appends n messages by many clients.
-func fill(b *testing.B, p *Partition, n int) {
+// appendUpTo appends n messages by many clients.
+func appendUpTo(b *testing.B, p *Partition, n int) {
 	payload := op.Payload(strings.Repeat("m", benchPayload))
 	work := make(chan struct{}, 1024)
 	done := make(chan error, 128)

@@ -59,7 +59,8 @@ type Options struct {
 	// parent is.
 	Root string
 	// Replica says who this is and how it behaves. FS, Dir and Rand are filled in,
-	// and BootID if it is 0.
+	// and BootID if it is 0; so are, with what suits a broker, HeartbeatTicks,
+	// ElectionTicks, CheckpointOps and Sessions.
 	Replica replica.Config
 	// Tick is the time between two ticks; 0 means DefaultTick.
 	Tick time.Duration
@@ -143,6 +144,7 @@ func Open(o Options) (*Node, error) {
 // boot opens the machine on the files in o.Root.
 func boot(o Options) (*replica.Replica, error) {
 	c := o.Replica
+	fill(&c)
 	real, err := osfs.New(o.Root)
 	if err != nil {
 		return nil, err
@@ -162,6 +164,18 @@ func boot(o Options) (*replica.Replica, error) {
 		return nil, err
 	}
 	return replica.Open(c)
+}
+
+// fill sets what is 0: half a second until an election, at the default tick.
+func fill(c *replica.Config) {
+	for _, d := range []struct {
+		v  *int
+		to int
+	}{{&c.HeartbeatTicks, 5}, {&c.ElectionTicks, 30}, {&c.CheckpointOps, 10_000}, {&c.Sessions, 1024}} {
+		if *d.v == 0 {
+			*d.v = d.to
+		}
+	}
 }
 
 // stored tells the files of messages and bookmarks, which are appended to without a

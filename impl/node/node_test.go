@@ -221,6 +221,17 @@ func TestStopped(t *testing.T) {
 	require.ErrorIs(t, err, ErrStopped)
 }
 
+// TestDefaults: who sets nothing gets a broker that works.
+func TestDefaults(t *testing.T) {
+	p := partition(t, Options{Root: t.TempDir() + "/p0"}, 1)
+	r := ask(t, p, &op.Request{Kind: op.Register})
+	require.Equal(t, op.OK, r.Code)
+	req := &op.Request{Kind: op.Append, Session: r.Session, Sequence: 1, Payloads: []op.Payload{op.Payload("a")}}
+	require.EqualValues(t, 0, ask(t, p, req).Position.Offset)
+	require.EqualValues(t, 0, ask(t, p, req).Position.Offset, "a repeat")
+	require.Equal(t, []string{"a"}, poll(t, p, 9))
+}
+
 // TestForeign: the disk of another replica is refused, and left alone.
 func TestForeign(t *testing.T) {
 	o := options(t)
