@@ -7,6 +7,7 @@ import (
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/purge"
+	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
@@ -226,4 +227,44 @@ func TestEveryCallOfAnOpenFails(t *testing.T) {
 		}
 		require.Positive(t, failed, call)
 	}
+}
+
+// A checkpoint that is intact and too short is refused, and so is one without the
+// marker's value.
+func TestRecordsThatAreTooShort(t *testing.T) {
+	v := stopped(t)
+	require.NoError(t, record.Write(v.d.FS(), "t", "p0/gen-2/checkpoint", me, []byte("short")))
+	require.ErrorContains(t, v.open(), "checkpoint bytes: want at least 64, got 5")
+	v = stopped(t)
+	require.NoError(t, record.Write(v.d.FS(), "t", "p0/marker", me, []byte("short")))
+	require.ErrorContains(t, v.open(), "marker bytes: want 24, got 5")
+}
+
+// A step of a purge or a reclaim that cannot read its folder is taken again.
+func TestFoldersThatCannotBeRead(t *testing.T) {
+	v := stopped(t)
+	r := faultfs.New(faultfs.FailBefore)
+	r.Op, r.Times = "list", 1
+	set := faultfs.NewSet()
+	o := Options{FS: set.Wrap(v.d.FS()), Dir: "p0", Identity: me, SegmentBytes: 250, BookmarkSlack: v.slack}
+	e, _, err := Open(o)
+	require.NoError(t, err)
+	set.Add(r)
+	_, err = e.Reclaim()
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	_, err = e.Reclaim()
+	require.NoError(t, err)
+
+	failed := 0
+	task := e.Purge(e.Facts().Applied, 9, nil)
+	set.Add(faultfs.Rule{Action: faultfs.FailBefore, Op: "list", Path: "p0/gen-9", Nth: 1, Times: 2})
+	for done := false; !done; {
+		if done, _, err = task.Step(); err != nil {
+			require.ErrorIs(t, err, faultfs.ErrInjected)
+			require.EqualValues(t, 2, e.Facts().Generation)
+			failed++
+		}
+	}
+	require.Equal(t, 2, failed)
+	require.EqualValues(t, 9, e.Facts().Generation)
 }
