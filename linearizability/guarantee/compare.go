@@ -56,8 +56,7 @@ func (b *Block) simulation(property string) Finding {
 		f = b.Simulated.finding(b.Subject, b.Class, property)
 	}
 	if d, ok := b.Shown[property]; ok && f.Outcome != Violated {
-		f.Outcome, f.Text = Violated, d.Reason
-		f.Evidence = (&Weakness{File: d.File, Subject: b.Subject}).Command()
+		f.Outcome, f.Text, f.Evidence = Violated, d.Reason, d.Command
 	}
 	return f
 }

@@ -138,7 +138,7 @@ func TestHalvesThatDisagree(t *testing.T) {
 	// A kept plan shows what no drawn seed does.
 	o.Models = saying("CommittedPrefixSafe", Violated)
 	m := made(t, o)
-	m.Blocks[0].Shown = map[string]Directed{"CommittedPrefixSafe": {File: "x.json"}}
+	m.Blocks[0].Shown = map[string]Directed{"CommittedPrefixSafe": {Command: "x"}}
 	require.Equal(t, verdict.Pass, m.Verdict())
 
 	o.Models = func(context.Context, Subject, faults.Class) (map[string]Finding, error) {
@@ -186,7 +186,7 @@ func TestKeptPlansShowWhatTheySay(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, list)
 	for i := range list {
-		_, err := list[i].Show(context.Background())
+		_, err := list[i].Show(context.Background(), list[i].Subject)
 		require.NoError(t, err)
 	}
 }
@@ -207,7 +207,7 @@ func TestBadPlans(t *testing.T) {
 	// One that lists what does not happen.
 	list, err := readWeaknesses(fstest.MapFS{"d/x.json": {Data: []byte(`{"shows": {"class": "none", "properties": ["CommittedPrefixSafe"], "settings": {"design": "reset-record", "ops": 20}}}`)}}, "d", "w")
 	require.NoError(t, err)
-	_, err = list[0].Show(context.Background())
+	_, err = list[0].Show(context.Background(), list[0].Subject)
 	require.ErrorContains(t, err, "w/x.json: CommittedPrefixSafe is not violated")
 }
 

@@ -41,8 +41,8 @@ type Block struct {
 
 // Directed is the run of a plan that is kept.
 type Directed struct {
-	File   string `json:"file"`
-	Reason string `json:"reason"`
+	Command string `json:"command"`
+	Reason  string `json:"reason"`
 }
 
 // Answer is one finding of TLC that several properties share.
@@ -181,16 +181,16 @@ func (j *job) make(ctx context.Context, h half) error {
 		}
 		for i := range j.o.Weaknesses {
 			w := &j.o.Weaknesses[i]
-			if w.Subject != b.Subject || w.Class != b.Class {
+			if !w.fits(b.Subject, b.Class) {
 				continue
 			}
-			seen, err := w.Show(ctx)
+			seen, err := w.Show(ctx, b.Subject)
 			if err != nil {
 				return err
 			}
 			for _, p := range slices.Sorted(maps.Keys(seen)) {
 				if _, ok := shown[p]; !ok {
-					shown[p] = Directed{w.File, seen[p]}
+					shown[p] = Directed{w.on(b.Subject), seen[p]}
 				}
 			}
 		}

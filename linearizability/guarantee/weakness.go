@@ -88,14 +88,34 @@ func readWeakness(file string, text []byte) (*Weakness, error) {
 }
 
 // Command that shows the weakness.
-func (w *Weakness) Command() string {
-	return fmt.Sprintf("purgelab run --design %s --faults %s", w.Subject.Design, w.File)
+func (w *Weakness) Command() string { return w.on(w.Subject) }
+
+// on is the command that makes the run of another row of the design.
+func (w *Weakness) on(s Subject) string {
+	out := fmt.Sprintf("purgelab run --design %s --faults %s", s.Design, w.File)
+	if s.Variant != w.Subject.Variant {
+		out += fmt.Sprintf(" --variant=%s", s.Variant)
+	}
+	if s.Positions != w.Subject.Positions {
+		out += fmt.Sprintf(" --positions %s", s.Positions)
+	}
+	return out
 }
 
-// Show makes the run and gives the reason of each property that it is to violate.
-// It is an error if one of them holds.
-func (w *Weakness) Show(ctx context.Context) (map[string]string, error) {
-	r, err := run.Run(ctx, w.Settings)
+// fits tells whether the plan can be run for a row under a class: its own, or one
+// that differs in variant or positions alone.
+func (w *Weakness) fits(s Subject, class faults.Class) bool {
+	like := w.Subject
+	like.Variant, like.Positions = s.Variant, s.Positions
+	return w.Class == class && like == s
+}
+
+// Show makes the run for a row that it fits and gives what is violated, with reasons.
+// It is an error if in its own row something that it is to show holds.
+func (w *Weakness) Show(ctx context.Context, s Subject) (map[string]string, error) {
+	settings := w.Settings
+	settings.Variant, settings.Positions = s.Variant, s.Positions
+	r, err := run.Run(ctx, settings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.File, err)
 	}
@@ -103,12 +123,13 @@ func (w *Weakness) Show(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	out := map[string]string{}
+	for _, p := range r.Violated() {
+		out[p], _ = r.Violates(p)
+	}
 	for _, p := range w.Properties {
-		reason, red := r.Violates(p)
-		if !red {
+		if _, red := out[p]; !red && s == w.Subject {
 			return nil, fmt.Errorf("%s: %s is not violated; violated are %v", w.File, p, r.Violated())
 		}
-		out[p] = reason
 	}
 	return out, nil
 }

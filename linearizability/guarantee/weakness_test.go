@@ -20,7 +20,7 @@ var findSeeds = flag.Bool("find-seeds", false, "give each kept plan the lowest s
 // shows tells whether a kept plan violates what it says, and whether the same plan
 // with the same seed does no harm to a purge that is an op of the log.
 func shows(t *testing.T, w *Weakness) (shown, harmless error) {
-	_, shown = w.Show(context.Background())
+	_, shown = w.Show(context.Background(), w.Subject)
 	s := w.Settings
 	s.Design, s.Variant, s.Positions, s.Messages, s.Bookmarks = "ordered", "", "tagged", persisted, persisted
 	r, err := run.Run(context.Background(), s)
