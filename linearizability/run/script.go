@@ -128,16 +128,16 @@ const world = -1
 // out there.
 func (s *script) SequenceLost(at int64, from, to op.Partition, g op.Generation) {
 	if g > 0 {
-		s.rec.Invoke(world, at, &op.Request{Kind: op.Purge, Partition: to, Intent: g})
-		s.rec.Answer(world, at, &op.Reply{Position: op.Position{Incarnation: 1, Generation: g}})
+		s.rec.Invoke(world-int(to), at, &op.Request{Kind: op.Purge, Partition: to, Intent: g})
+		s.rec.Answer(world-int(to), at, &op.Reply{Position: op.Position{Incarnation: 1, Generation: g}})
 	}
 	for _, c := range s.purges[from] {
 		intent := c.Request.Intent
 		if intent != 0 && intent <= g || intent == 0 && c.MetaSession == 0 {
 			continue
 		}
-		s.rec.Invoke(world, at, &op.Request{Kind: op.Purge, Partition: to, Intent: intent})
-		s.rec.Unknown(world, at, intent, "its partition lost its op numbers")
+		s.rec.Invoke(world-int(to), at, &op.Request{Kind: op.Purge, Partition: to, Intent: intent})
+		s.rec.Unknown(world-int(to), at, intent, "its partition lost its op numbers")
 		if intent == 0 {
 			s.given = append(s.given, givenUp{s.rec.Last(), c})
 		}

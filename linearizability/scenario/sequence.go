@@ -6,7 +6,7 @@ import (
 	"purgelab/model/op"
 )
 
-// world is the process of what no client asks for.
+// worldProcess, minus a partition, is who asks what no client asks for.
 const worldProcess = -1
 
 // config is what a replica is told of itself and its group.
@@ -52,13 +52,13 @@ func (w *world) lostPower(n *node) {
 	w.shard++
 	w.watch.SequenceLost(w.now, w.shard-1, w.shard, g)
 	if g > 0 {
-		w.rec.Invoke(worldProcess, w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: g})
-		w.rec.Answer(worldProcess, w.now, &op.Reply{Position: op.Position{Incarnation: w.incarnation(), Generation: g}})
+		w.rec.Invoke(worldProcess-int(w.shard), w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: g})
+		w.rec.Answer(worldProcess-int(w.shard), w.now, &op.Reply{Position: op.Position{Incarnation: w.incarnation(), Generation: g}})
 	}
 	for _, in := range w.intents {
 		if in.Generation > g {
-			w.rec.Invoke(worldProcess, w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: in.Generation})
-			w.rec.Unknown(worldProcess, w.now, in.Generation, "its partition lost its op numbers")
+			w.rec.Invoke(worldProcess-int(w.shard), w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: in.Generation})
+			w.rec.Unknown(worldProcess-int(w.shard), w.now, in.Generation, "its partition lost its op numbers")
 		}
 	}
 }
