@@ -69,8 +69,8 @@ func (c *Checker) commit(p *part, e *observe.Event) {
 // proposed: a leader that has proposed a purge waits until it knows what became of
 // it, and then it is settled; so it never proposes it twice.
 func (c *Checker) proposed(p *part, e *observe.Event) {
-	if e.Kind != "purge" {
-		return
+	if e.Kind != "purge" || p.before != nil {
+		return // terms of the incarnation before are others
 	}
 	x := proposal{e.Generation, e.Term}
 	if before, ok := p.proposed[x]; ok && before != e.Op {

@@ -59,10 +59,6 @@ type Settings struct {
 	NoTrace bool `json:"-"`
 }
 
-// ErrNotYet marks what the words of the command line know and the
-// implementation does not offer so far.
-var ErrNotYet = errors.New("not yet")
-
 // Complete fills in the defaults and checks every value. Errors name what is
 // legal.
 func (s *Settings) Complete() error {
@@ -103,20 +99,18 @@ func (s *Settings) Complete() error {
 	if s.Recreate < 0 || s.Recreate > 64 {
 		return fmt.Errorf("recreate %d: want 0 to 64", s.Recreate)
 	}
-	now, later := s.durabilities()
 	for _, w := range []struct {
 		name, v string
-		now     []string
-		later   []string
+		legal   []string
 	}{
-		{"design", s.Design, []string{"ordered", "reset-record", "advance"}, nil},
-		{"messages", s.Messages, now, later},
-		{"bookmarks", s.Bookmarks, now, later},
-		{"positions", s.Positions, []string{"tagged", "bare"}, nil},
-		{"purge-ack", s.PurgeAck, []string{"applied", "accepted", "mixed"}, nil},
+		{"design", s.Design, []string{"ordered", "reset-record", "advance"}},
+		{"messages", s.Messages, []string{"persisted", "replicated"}},
+		{"bookmarks", s.Bookmarks, []string{"persisted", "replicated"}},
+		{"positions", s.Positions, []string{"tagged", "bare"}},
+		{"purge-ack", s.PurgeAck, []string{"applied", "accepted", "mixed"}},
 	} {
-		if err := oneOf(w.name, w.v, w.now, w.later); err != nil {
-			return err
+		if !slices.Contains(w.legal, w.v) {
+			return fmt.Errorf("%s %q: want %s", w.name, w.v, strings.Join(w.legal, " or "))
 		}
 	}
 	if s.Design == "advance" && s.PurgeAck != "applied" {
@@ -144,21 +138,10 @@ func (s *Settings) Complete() error {
 	return nil
 }
 
-// replicatedWorks lists the designs whose replicas can do without syncs.
-var replicatedWorks = []string{"reset-record"}
-
 // volatile: op numbers begin anew when all machines lose power, and fewer than all
 // must not.
 func (s *Settings) volatile() bool {
 	return s.Design == "reset-record" && (s.Messages == "replicated" || s.Bookmarks == "replicated")
-}
-
-// durabilities are the policies that this design has, and those it has not yet.
-func (s *Settings) durabilities() (now, later []string) {
-	if slices.Contains(replicatedWorks, s.Design) {
-		return []string{"persisted", "replicated"}, nil
-	}
-	return []string{"persisted"}, []string{"replicated"}
 }
 
 func (s *Settings) policy() (p replica.Policy, err error) {
@@ -166,20 +149,6 @@ func (s *Settings) policy() (p replica.Policy, err error) {
 		p.Bookmarks, err = replica.ParseDurability(s.Bookmarks)
 	}
 	return p, err
-}
-
-func oneOf(name, v string, now, later []string) error {
-	for _, w := range now {
-		if v == w {
-			return nil
-		}
-	}
-	for _, w := range later {
-		if v == w {
-			return fmt.Errorf("%s %q: %w, want %s", name, v, ErrNotYet, strings.Join(now, " or "))
-		}
-	}
-	return fmt.Errorf("%s %q: want %s", name, v, strings.Join(now, " or "))
 }
 
 // loadPlan reads the plan that Faults names, if it names a file.
