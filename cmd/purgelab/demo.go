@@ -236,9 +236,6 @@ func violatedIn(reds []run.Red) []string {
 	return slices.Compact(out)
 }
 
-// specified tells whether there is a specification to judge traces of a design.
-func specified(design string) bool { return design == "ordered" }
-
 // show makes a few runs again with their files: those that did not pass, and as
 // many more as have their traces validated. The page draws the first, and up to
 // three that did not pass.
@@ -249,11 +246,7 @@ func (d *demo) show(ctx context.Context, s run.Settings, sum *run.Summary) error
 		seeds = append(seeds, r.Seed)
 	}
 	drawn := max(len(seeds), 1)
-	more := uint64(1)
-	if specified(s.Design) {
-		more = demoTraces
-	}
-	for seed := sum.From; seed < sum.From+more; seed++ {
+	for seed := sum.From; seed < sum.From+demoTraces; seed++ {
 		if !slices.Contains(seeds, seed) {
 			seeds = append(seeds, seed)
 		}
@@ -271,9 +264,7 @@ func (d *demo) show(ctx context.Context, s run.Settings, sum *run.Summary) error
 		if err := writeRun(ctx, dir, r); err != nil {
 			return err
 		}
-		if specified(s.Design) {
-			d.runs = append(d.runs, dir)
-		}
+		d.runs = append(d.runs, dir)
 		if i >= drawn {
 			continue
 		}

@@ -108,8 +108,9 @@ func newTraceValidateCmd() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Let TLC decide whether the specification accepts traces",
 		Long: `Let TLC decide whether the specification accepts what replicas did: each replica
-of each partition against Ordered.tla, with every durable step and crash, and all
-replicas of a partition together against OrderedGroup.tla.
+of each partition against the module of its design (Ordered.tla, ResetRecord.tla
+or Advance.tla), with every durable step and crash, and all replicas of a
+partition together against that of the group.
 
 A rejected trace names the first line that no action of the specification
 explains, the state before it, and the actions that could have happened there.
