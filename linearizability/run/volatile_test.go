@@ -61,9 +61,9 @@ func TestKeptFloorHidesFreshMessages(t *testing.T) {
 		red := violatedIn(t, s, 40)
 		require.Greater(t, red["NoHiddenFresh"], 10)
 		require.Greater(t, red[check.Property], 10)
-		delete(red, "NoHiddenFresh")
-		delete(red, check.Property)
-		require.Empty(t, red)
+		for property := range red { // what is hidden is answered as of the generation before
+			require.Contains(t, []string{"NoHiddenFresh", check.Property, "GenerationMonotone"}, property)
+		}
 	}
 }
 
