@@ -27,11 +27,12 @@ func (n *Node) loop() {
 	if n.err = err; n.err == nil && n.late != nil {
 		n.err = n.step(replica.Input{Sync: n.late})
 	}
+	// Else nothing more is done, not even to files: what is gathered in memory for
+	// them is lost, and the garbage collector closes them.
 	if n.err == nil && n.clean {
 		n.err = n.machine.Close()
-	} else {
-		n.machine.Release()
 	}
+	n.machine = nil
 	n.err = errors.Join(n.err, n.lock.Close())
 }
 
