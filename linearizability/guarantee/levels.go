@@ -1,0 +1,327 @@
+package guarantee
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"purgelab/linearizability/faults"
+)
+
+// level is one model of a subject under a class: a module, and a configuration of
+// it that stands in the specification for no faults and has constants set anew.
+type level struct {
+	name   string // that a reader sees
+	dir    string // of the module, in the specification
+	module string
+	cfg    string // relative to the specification
+	set    map[string]string
+	// only, if not nil, are the properties that are asked; refutes are those that the
+	// level can show to be violated and not to hold.
+	only    []string
+	refutes []string
+}
+
+// Names of properties that have another one in a model.
+var modelNames = map[string]string{
+	"RefinesPartition":         "Linearizable",
+	"NextContractOfConsumer":   "NextContract",
+	"NoLateProgressOfConsumer": "NoLateProgress",
+}
+
+func (l *level) called(name string) string {
+	if other, ok := modelNames[name]; ok {
+		return other
+	}
+	return name
+}
+
+func (l *level) named(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, l.called(n))
+	}
+	return out
+}
+
+// config is a configuration of TLC.
+type config struct {
+	head                   string // all but the two lists
+	invariants, properties []string
+}
+
+// config reads the configuration of a level, with its constants set and the
+// properties left out that are known to be violated. A refinement counts only where
+// it has the name of a property.
+func (l *level) config(dir string, known []string) (*config, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(l.cfg)))
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	text := string(raw)
+	for _, k := range slices.Sorted(maps.Keys(l.set)) {
+		line := regexp.MustCompile(`(?m)^    ` + regexp.QuoteMeta(k) + ` (=|<-) .*$`)
+		if !line.MatchString(text) {
+			return nil, fmt.Errorf("models: spec/%s sets no constant %s", l.cfg, k)
+		}
+		text = line.ReplaceAllLiteralString(text, "    "+k+" "+l.set[k])
+	}
+	return parseConfig(text).only(func(p string) bool {
+		p = l.called(p)
+		return !strings.HasSuffix(p, "Spec") && !slices.Contains(known, p) && (l.only == nil || slices.Contains(l.only, p))
+	}), nil
+}
+
+func parseConfig(text string) *config {
+	c := &config{}
+	var list *[]string
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) > 0 && line[0] != ' ' {
+			switch words[0] {
+			case "INVARIANT", "INVARIANTS":
+				list, words = &c.invariants, words[1:]
+			case "PROPERTY", "PROPERTIES":
+				list, words = &c.properties, words[1:]
+			default:
+				list = nil
+			}
+		}
+		if list == nil {
+			c.head += line
+		} else {
+			*list = append(*list, words...)
+		}
+	}
+	return c
+}
+
+func (c *config) String() string {
+	out := c.head
+	for _, l := range []struct {
+		word string
+		list []string
+	}{{"INVARIANTS", c.invariants}, {"PROPERTIES", c.properties}} {
+		if len(l.list) > 0 {
+			out += l.word + "\n    " + strings.Join(l.list, "\n    ") + "\n"
+		}
+	}
+	return out
+}
+
+// all are the properties that are asked.
+func (c *config) all() []string { return append(slices.Clone(c.invariants), c.properties...) }
+
+// only keeps the properties that keep wants.
+func (c *config) only(keep func(string) bool) *config {
+	drop := func(p string) bool { return !keep(p) }
+	return &config{c.head, slices.DeleteFunc(slices.Clone(c.invariants), drop), slices.DeleteFunc(slices.Clone(c.properties), drop)}
+}
+
+// levels are the models of a subject under a class.
+func levels(s Subject, class faults.Class) []*level {
+	switch s.Design {
+	case "ordered":
+		return append([]*level{orderedLocal(class), orderedGroup(s, class), agreedLog(s)}, purges(s, class)...)
+	case "reset-record":
+		list := []*level{resetLocal(s, class), resetGroup(s, class)}
+		if s.Messages == replicated {
+			return list
+		}
+		return append(list, agreedLog(s))
+	case "advance":
+		return []*level{advanceLocal(class), advanceGroup(s, class), agreedLog(s)}
+	}
+	return nil
+}
+
+// crashes of one replica in a class, by the names of actions, and how many. A record
+// that rots is refused: a replica that crashed and never boots again. A sync that
+// fails restarts the machine, and one of a folder shows only when power fails later.
+// A power loss may leave all that a process that dies leaves, so where either may
+// come, once, it is a power loss.
+func crashes(class faults.Class) (names []string, most int, inRecovery bool) {
+	switch class {
+	case faults.OneProcess, faults.Damaged:
+		return []string{"ProcessCrash"}, 1, false
+	case faults.PowerOne, faults.PowerMinority, faults.PowerMajority, faults.PowerAll, faults.DirSync, faults.SyncError, faults.Topic:
+		return []string{"PowerLoss"}, 1, false
+	case faults.Second:
+		return []string{"PowerLoss", "ProcessCrash"}, 2, true
+	}
+	return nil, 0, false
+}
+
+// local is the model of one replica.
+func local(module, cfg string, class faults.Class, more ...string) *level {
+	names, most, inRecovery := crashes(class)
+	return &level{
+		name: module, dir: "matrix", module: module, cfg: cfg,
+		set: map[string]string{"Faults": set(append(names, more...)), "MaxCrashes": number(most), "InRecovery": truth(inRecovery)},
+	}
+}
+
+func orderedLocal(class faults.Class) *level {
+	return local("MatrixOrderedLocal", "matrix/OrderedLocal.cfg", class)
+}
+
+func advanceLocal(class faults.Class) *level {
+	return local("MatrixAdvance", "matrix/Advance.cfg", class)
+}
+
+// orderedGroup is the model of three replicas with a consumer. A process that dies and
+// power that fails are the same there; with neither, all four ops that late progress
+// takes are had, with one, three.
+func orderedGroup(s Subject, class faults.Class) *level {
+	l := &level{
+		name: "MatrixOrderedGroup", dir: "matrix", module: "MatrixOrderedGroup", cfg: "matrix/OrderedGroup.cfg",
+		set: map[string]string{"Untagged": truth(s.Positions == "bare")},
+	}
+	s.alone(l)
+	down := 0
+	switch class {
+	case faults.None:
+		return l
+	case faults.Retry:
+		l.set["Faults"] = set([]string{"Retry"})
+	case faults.LeaderChange:
+		l.set["Faults"] = set([]string{"BecomeLeader", "Retry"})
+	case faults.PowerMajority:
+		down = 2
+	case faults.PowerAll:
+		down = 3
+	default:
+		down = 1
+	}
+	if s.Replicas == 1 {
+		down = min(down, 1)
+	}
+	l.set["MaxOps"], l.set["Kinds"] = "= 3", `= {"append", "request", "store"}`
+	if down > 0 {
+		l.set["Faults"], l.set["MaxCrashes"] = set([]string{"PowerLoss", "BecomeLeader", "Retry"}), number(down)
+	}
+	if down > 1 {
+		l.set["Kinds"] = `= {"append"}`
+	}
+	return l
+}
+
+// advanceGroup is the same with deletions of all records in place of purges.
+func advanceGroup(s Subject, class faults.Class) *level {
+	l := orderedGroup(s, class)
+	l.set["Untagged"] = truth(false) // there is one generation: see MatrixAdvance
+	l.set["MaxIntent"], l.set["MaxOps"] = "= 0", "= 3"
+	l.set["Kinds"] = strings.Replace(or(l.set["Kinds"], `= {"append", "store"}`), "{", `{"advance", "commit", `, 1)
+	l.only = []string{
+		"HistoryAgreement", "NoResurrectedBookmark", "NoFreshLoss", "NoHiddenFresh", "OffsetUnique", "BookmarkBound", "NextContract", "NoLateProgress",
+		"SessionOnce", "EarliestIsStart", "StartMonotone", "LatestMonotone", "CommittedPrefixSafe", "NoPhantomEmpty", "Linearizable",
+	}
+	return l
+}
+
+// agreedLog is the model of consensus. Whatever the class, it has more faults, so what
+// holds there holds here: any replicas lose power at any time, and anyone may lead who
+// holds as much as a majority.
+func agreedLog(s Subject) *level {
+	return s.alone(&level{name: "MCAgreedLog", module: "MCAgreedLog", cfg: "MCAgreedLog.cfg", set: map[string]string{}})
+}
+
+// alone makes a model of several replicas one of a single replica, if the subject is.
+func (s Subject) alone(l *level) *level {
+	if s.Replicas == 1 {
+		l.set["Replicas"] = "= {r1}"
+	}
+	return l
+}
+
+// purges is the model of purges that come through, where a replica stays up: it has
+// the faults of all such classes.
+func purges(s Subject, class faults.Class) []*level {
+	switch class {
+	case faults.OneProcess, faults.PowerOne, faults.PowerMinority:
+		if s.Replicas == 1 {
+			return nil
+		}
+	case faults.None, faults.Retry, faults.LeaderChange:
+	default:
+		return nil
+	}
+	return []*level{s.alone(&level{name: "MCLiveness", module: "MCLiveness", cfg: "MCLiveness.cfg", set: map[string]string{}})}
+}
+
+// resetLocal is the model of one replica. A variant is set where it can matter: that of
+// syncs where they fail, that of floors where op numbers begin anew.
+func resetLocal(s Subject, class faults.Class) *level {
+	var more []string
+	anew := s.Messages == replicated && class == faults.PowerAll
+	switch {
+	case class == faults.DirSync:
+		more = []string{"StepFails"}
+	case class == faults.SyncError:
+		more = []string{"SyncFails"}
+	case anew:
+		more = []string{"BeginSequence"}
+	}
+	l := local("MatrixResetRecordLocal", "matrix/ResetRecordLocal.cfg", class, more...)
+	l.set["Tagged"] = truth(s.has("tagged-bookmarks"))
+	l.set["RetrySync"] = truth(s.has("retry-sync") && class == faults.SyncError)
+	switch {
+	case class == faults.Retry:
+		l.set["Generations"], l.set["MaxOps"] = "= {1, 2}", number(2)
+	case anew:
+		l.set["MaxSeqs"], l.set["KeepFloor"] = number(1), truth(s.has("keep-floor"))
+	}
+	return l
+}
+
+// resetGroup is the model of two replicas with a consumer, or of one. Where journals are
+// synced, a crash does nothing there but change the leader, since a replica boots where
+// it was.
+func resetGroup(s Subject, class faults.Class) *level {
+	l := &level{
+		name: "MCResetRecordGroup", module: "MCResetRecordGroup", cfg: "matrix/ResetRecordGroup.cfg",
+		set:     map[string]string{"Bare": truth(s.Positions == "bare")},
+		refutes: []string{"Linearizable"},
+	}
+	s.alone(l)
+	switch {
+	case class == faults.None:
+	case class == faults.Retry:
+		l.set["MaxIntent"], l.set["MaxOps"] = number(2), number(2)
+	case s.Messages == replicated && class == faults.PowerAll:
+		l.set["MaxSeqs"], l.set["MaxOps"], l.set["KeepFloor"] = number(1), number(2), truth(s.has("keep-floor"))
+	case s.Replicas != 1:
+		l.set["MaxTerms"], l.set["Ops"] = number(1), `= {"append", "advance"}`
+	}
+	return l
+}
+
+// has tells whether a variant is among those of the subject.
+func (s Subject) has(variant string) bool {
+	return slices.Contains(strings.Split(s.Variant, ","), variant)
+}
+
+// Values of constants.
+
+func set(names []string) string {
+	slices.Sort(names)
+	if len(names) == 0 {
+		return "= {}"
+	}
+	return `= {"` + strings.Join(names, `", "`) + `"}`
+}
+
+func number(n int) string { return fmt.Sprintf("= %d", n) }
+
+func truth(b bool) string { return "= " + strings.ToUpper(fmt.Sprint(b)) }
+
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
