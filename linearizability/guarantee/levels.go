@@ -72,7 +72,7 @@ func (l *level) config(dir string, known []string) (*config, error) {
 	}
 	return parseConfig(text).only(func(p string) bool {
 		p = l.called(p)
-		return !strings.HasSuffix(p, "Spec") && !slices.Contains(known, p) && (l.only == nil || slices.Contains(l.only, p))
+		return !strings.HasPrefix(p, "Refines") && !strings.HasSuffix(p, "Spec") && !slices.Contains(known, p) && (l.only == nil || slices.Contains(l.only, p))
 	}), nil
 }
 
