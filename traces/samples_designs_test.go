@@ -4,8 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"purgelab/impl/observe"
 	"purgelab/model/op"
+	"purgelab/traces/tlc"
 )
 
 // left removes the first event of an action; what its replica does next of the
@@ -154,4 +157,45 @@ func beyond(t *testing.T, ev []observe.Event, n op.Number, commit int) int {
 		}
 	}
 	return commit
+}
+
+// The floors of one generation differ in a trace that is accepted: that is how the
+// design is, and the matrix says what it costs.
+func TestFloorsThatDifferAreAccepted(t *testing.T) {
+	floors := map[op.Generation]map[op.Number]bool{}
+	for _, l := range readSample(t, "testdata/accepted/reset-record-three-replicas.ndjson").Lines {
+		if l.Action == ResetRecord {
+			if floors[l.Generation] == nil {
+				floors[l.Generation] = map[op.Number]bool{}
+			}
+			floors[l.Generation][l.Op] = true
+		}
+	}
+	differ := false
+	for _, f := range floors {
+		differ = differ || len(f) > 1
+	}
+	require.True(t, differ, "the sample has none")
+}
+
+// A trace of a setting that no trace module covers is undecided, with the reason.
+func TestUncoveredSettingsAreUndecided(t *testing.T) {
+	sample := readSample(t, "testdata/accepted/reset-record-one-replica.ndjson")
+	begun := *sample
+	begun.Lines = append(slices.Clone(sample.Lines), Line{Number: 999, Event: observe.Event{Replica: 1, Action: BeginSequence}})
+	with := func(edit func(*Header)) *Trace {
+		tr := *sample
+		edit(&tr.Header)
+		return &tr
+	}
+	for want, tr := range map[string]*Trace{
+		"not validated: there is no trace specification of messages that are replicated yet":              with(func(h *Header) { h.Messages = "replicated" }),
+		"not validated: there is no trace specification of bookmarks that are replicated yet":             with(func(h *Header) { h.Bookmarks = "replicated" }),
+		"not validated: there is no trace specification of the variant half-floor of reset-record yet":    with(func(h *Header) { h.Variant = "keep-floor,half-floor" }),
+		"not validated: line 999 begins op numbers anew, and there is no trace specification of that yet": &begun,
+	} {
+		r := validate(t, tr)[0]
+		require.Equal(t, tlc.Undecided, r.Verdict)
+		require.Equal(t, want, r.Reason)
+	}
 }

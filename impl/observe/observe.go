@@ -5,8 +5,8 @@ package observe
 
 import "purgelab/model/op"
 
-// Action names one step of a replica. The names are those of the actions of
-// spec/Ordered.tla; docs/traces.md holds the table action, fields, code place.
+// Action names one step of a replica. The names are those of the specification's
+// actions; docs/traces.md holds the tables action, fields, code place.
 type Action string
 
 // Event is one step of one replica. Unused fields are zero. All integers stay
