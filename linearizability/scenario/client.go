@@ -154,12 +154,12 @@ func (w *world) end(c *client) string {
 	if k == nil {
 		return "nothing was begun"
 	}
+	defer func() { w.place = w.rec.Last() }()
 	if !w.until(patienceTicks, func() bool { return k.reply != nil }) {
 		w.giveUp(c)
 		return "unknown"
 	}
 	c.open = nil
-	defer func() { w.place = w.rec.Last() }()
 	if k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
 		w.rec.Fail(c.process, w.now, k.reply.Code.String())
 		return w.words(k.req, k.reply)

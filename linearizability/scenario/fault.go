@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
@@ -35,6 +36,12 @@ func (w *world) stopped(n *node, err error) {
 func (n *node) refuses() bool {
 	var disk *replica.DiskError
 	return n.ended != nil && !errors.As(n.ended, &disk)
+}
+
+// refusesTyped: and it says what is wrong with its disk.
+func (n *node) refusesTyped() bool {
+	var forgot *replica.ForgottenError
+	return n.refuses() && (errors.Is(n.ended, corrupt.ErrCorrupt) || errors.As(n.ended, &forgot))
 }
 
 // down ends a replica. Of what a power loss finds unsynced nothing stays but what

@@ -50,6 +50,8 @@ func Parse(file, text string) (*Scenario, error) {
 		return nil, end.bad(1, "replicated: want design reset-record alone")
 	case s.Variants != (replica.Variants{}) && (len(s.Designs) != 1 || s.Designs[0] != replica.ResetRecord):
 		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
+	case slices.ContainsFunc(s.Refuses, func(id int) bool { return id > s.Replicas }):
+		return nil, end.bad(1, "refuses: want replicas up to r%d", s.Replicas)
 	case len(s.Steps) == 0:
 		return nil, end.bad(1, "there is no step")
 	case (s.Defect == "") != (s.Red == ""):
@@ -124,6 +126,15 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 			return r.bad(at, "%v", err)
 		}
 		*map[string]*replica.Durability{"messages": &s.Policy.Messages, "bookmarks": &s.Policy.Bookmarks}[name] = d
+	case "refuses":
+		r.words(strings.Repeat(" ", at-1) + r.text[at-1:])
+		for r.peek().text != "" {
+			id, err := r.replica(&Scenario{Replicas: 5})
+			if err != nil {
+				return err
+			}
+			s.Refuses = append(s.Refuses, id)
+		}
 	case "checkpoint", "segment", "journal":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
@@ -131,7 +142,7 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, messages, bookmarks, defect, red, listed, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, messages, bookmarks, defect, red, listed, refuses, checkpoint, segment, journal", name)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (w *world) finish() (stuck string) {
 		n.faults.Clear()
 		w.restart(n)
 	}
-	if w.until(patienceTicks, func() bool { stuck = w.atRest(); return stuck == "" }); stuck != "" {
+	if w.until(patienceTicks, func() bool { stuck = w.atRest(); return stuck == "" }); stuck != "" || w.lost() {
 		return stuck
 	}
 	reader := w.clients[len(w.clients)-1]
@@ -125,10 +125,14 @@ func (w *world) finish() (stuck string) {
 	}
 	var members []invariant.Subject
 	for _, n := range w.nodes[1:] {
-		if n.member == nil {
+		switch {
+		case n.member != nil:
+			members = append(members, n.member)
+		case w.mayRefuse(n):
+			members = append(members, nil)
+		default:
 			return w.atRest()
 		}
-		members = append(members, n.member)
 	}
 	w.watch.Rest(w.now, w.shard, members)
 	return ""
@@ -141,15 +145,24 @@ func (w *world) atRest() string {
 	}
 	leader := w.leader()
 	for _, n := range w.nodes[1:] {
-		if n.member == nil {
+		switch {
+		case w.mayRefuse(n) && !n.refusesTyped():
+			return fmt.Sprintf("replica %d does not refuse by a typed error: %v", n.id, n.ended)
+		case !w.mayRefuse(n) && n.member == nil:
 			return fmt.Sprintf("replica %d is down: %v", n.id, n.ended)
 		}
+	}
+	if w.lost() {
+		return ""
 	}
 	if leader == 0 {
 		return "nobody leads"
 	}
 	lead := w.nodes[leader].member.View()
 	for _, n := range w.nodes[1:] {
+		if w.mayRefuse(n) {
+			continue
+		}
 		v := n.member.View()
 		f := v.Facts
 		if !v.Serving || v.Purging || f.Applied != v.Committed || v.Committed != lead.Committed || v.Last != lead.Last {
@@ -160,6 +173,17 @@ func (w *world) atRest() string {
 		}
 	}
 	return ""
+}
+
+// mayRefuse: the file says that the replica refuses in the end. A defect may make
+// that another one, or none.
+func (w *world) mayRefuse(n *node) bool {
+	return w.defects == 0 && slices.Contains(w.s.Refuses, n.id)
+}
+
+// lost: so many refuse that the others cannot go on.
+func (w *world) lost() bool {
+	return w.defects == 0 && 2*len(w.s.Refuses) >= w.s.Replicas && len(w.s.Refuses) > 0
 }
 
 // options say how the history is judged.

@@ -49,7 +49,9 @@ type Scenario struct {
 	// Listed are properties that the design violates by nature: without the defect
 	// the first of them must be violated, and none but them.
 	Listed []string
-	Steps  []Step
+	// Refuses are replicas that must refuse their disk in the end, by a typed error.
+	Refuses []int
+	Steps   []Step
 
 	clients  []string // in the order in which they appear
 	recreate int      // how often the partition is created again

@@ -89,6 +89,21 @@ func TestDifference(t *testing.T) {
 		play(other+"append a -> 0\ndelete-records end -> start 1\nearliest -> 1\n!! 0\n", true))
 }
 
+// TestRefusal: a refusal that the file expects is no trouble, one that does not come
+// is, and so is one that it does not expect.
+func TestRefusal(t *testing.T) {
+	play := func(text string) string {
+		s, err := Parse("f.txt", text)
+		require.NoError(t, err)
+		return Play(context.Background(), s, s.Designs[0], false).Trouble()
+	}
+	steps := "purge -> generation 1\nrot r1 p0/marker 40 -> rotten\ncrash r1\nrestart r1\n"
+	refuses := strings.Replace(head, "\n\n", "\nrefuses: r1\n\n", 1)
+	require.Empty(t, play(refuses+steps))
+	require.Contains(t, play(head+steps), "violated: NoStuckReplica: replica 1 is down")
+	require.Contains(t, play(refuses+"purge -> generation 1\n"), "violated: NoStuckReplica: replica 1 does not refuse by a typed error: <nil>")
+}
+
 // TestMistakes: a mistake in a file is named with its line and column.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -99,6 +114,13 @@ func TestMistakes(t *testing.T) {
 		{"scenario: x\nsays: y\ndefect: none\n", `f.txt:3:9: defect "none"`},
 		{"scenario: x\nsays: y\nred: Nothing\n", `f.txt:3:6: property "Nothing"`},
 		{"scenario: x\nsays: y\n\nlatest -> 0\n", `f.txt:4:1: the header lacks "design:"`},
+		{strings.Replace(head, "\n\n", "\nrefuses: r2\n\n", 1) + "heal\n", "f.txt:7:1: refuses: want replicas up to r1"},
+		{"scenario: x\nsays: y\nrefuses: r1 me\n", `f.txt:3:13: replica "me"`},
+		{head + "rot r1 p0/marker -1 -> rotten\n", `f.txt:6:18: "-1": want a number from 0`},
+		{head + "append a -> 0\n~~ 0\n", "f.txt:7:3: want another answer than the line above"},
+		{head + "look r1 -> 0\n~~ 1\n", "f.txt:7:1: a line with ~~ wants an answer to a client above it"},
+		{head + "~~ 1\n", "f.txt:6:1: a line with ~~ wants a step with an answer above it"},
+		{head + "append a -> 0\n~~ 1\n~~ 2\n", "f.txt:8:1: the step has another answer already"},
 		{head + "# nothing\n", "f.txt:6:1: there is no step"},
 		{head + "jump r1\n", `f.txt:6:1: step "jump": want one of`},
 		{head + "append -> 0\n", "f.txt:6:8: want at least one message"},

@@ -74,6 +74,7 @@ func init() {
 		"leader":     onNode(true, fixedNode(func(w *world, n *node) string { return w.elect(n.id) })),
 		"look":       onNode(true, fixedNode((*world).look)),
 		"files":      onNode(true, readFiles),
+		"rot":        onNode(true, readRot),
 		"wait":       {read: readWait},
 		"recreate":   {read: readRecreate},
 	}
@@ -186,6 +187,25 @@ func readFault(r *reader) (func(*world, *node) string, error) {
 func readFiles(r *reader) (func(*world, *node) string, error) {
 	p, err := r.next("a pattern of files")
 	return func(w *world, n *node) string { return w.count(n, p.text) }, err
+}
+
+// readRot reads which byte changes.
+func readRot(r *reader) (func(*world, *node) string, error) {
+	file, err := r.next("a file")
+	if err != nil {
+		return nil, err
+	}
+	w, err := r.next("the number of a byte")
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.number(w, 0)
+	return func(_ *world, n *node) string {
+		if n.disk.Rot(file.text, int64(at), 1) != nil {
+			return "no such byte"
+		}
+		return "rotten"
+	}, err
 }
 
 func readRecreate(_ *reader, s *Scenario, _ int) (func(*world) string, error) {
