@@ -53,6 +53,8 @@ func TestSyncsBesideOtherSteps(t *testing.T) {
 	for seed := uint64(1); seed <= seeds.Count(); seed++ {
 		for _, design := range []string{"ordered", "advance"} {
 			s := Settings{Seed: seed, Design: design, Faults: "all", NoTrace: true}
+			s.Messages = []string{"persisted", "replicated"}[seed%2]
+			s.Bookmarks = []string{"persisted", "replicated"}[seed/2%2]
 			r, err := run(context.Background(), s, func(c replica.Config) (sim.Member, error) {
 				c.SyncBeside = true
 				c.FS = gatherfs.New(c.FS, 300, func(path string) bool {
@@ -70,5 +72,5 @@ func TestSyncsBesideOtherSteps(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, made, int(seeds.Count())*200)
+	require.Greater(t, made, int(seeds.Count())*100)
 }
