@@ -73,6 +73,11 @@ BlankDisk ==
      segsBack |-> <<>>, back |-> [k \in Keys |-> <<>>], segsLost |-> FALSE, lost |-> {},
      reset |-> [g |-> 0, floor |-> 0], done |-> 0, undo |-> NoUndo]
 
+(* Defect switches that a model may turn on. *)
+DirsyncFailureIgnored == FALSE
+AdvancedOnFailure     == FALSE
+HeldReordered         == FALSE
+
 (* Limits of a model are put here by its MC module. *)
 MayJournal(o) == TRUE
 MayHold       == TRUE
@@ -356,10 +361,16 @@ PurgeComplete(g) ==
 StepFails ==
     /\ work.step # "none"
     /\ MayFail
-    /\ work' = NoWork
-       \* DEFECT CompletionFailureIgnored: without its record the purge counts as complete
-    /\ mem' = IF CompletionFailureIgnored /\ work.step = "cleaned"
-              THEN [mem EXCEPT !.settled = work.g] ELSE mem
+       \* DEFECT DirsyncFailureIgnored: the purge goes on though a folder was not synced
+    /\ work' = IF DirsyncFailureIgnored /\ work.step = "clean" /\ (\A k \in Keys : disk.files[k].es = <<>>)
+               THEN [work EXCEPT !.step = "cleaned"] ELSE NoWork
+    /\ mem' = CASE work.step = "cleaned" ->
+                    \* DEFECT CompletionFailureIgnored: without its record the purge counts as complete
+                    IF CompletionFailureIgnored THEN [mem EXCEPT !.settled = work.g] ELSE mem
+                [] work.step = "empty" ->
+                    \* DEFECT AdvancedOnFailure: without its record the era changes
+                    IF AdvancedOnFailure THEN [mem EXCEPT !.gen = work.g, !.end = 0] ELSE mem
+                [] OTHER -> mem
     /\ last' = [a |-> "StepFails", step |-> work.step]
     /\ UNCHANGED <<log, up, held, disk, ghosts>>
 
@@ -420,10 +431,12 @@ Release ==
     /\ work.step = "none"
     /\ ~Pending
     /\ held # <<>>
-    /\ log' = Proposed(Head(held))
-    /\ held' = Tail(held)
+    /\ LET \* DEFECT HeldReordered: the last one goes first
+           i == IF HeldReordered THEN Len(held) ELSE 1
+       IN /\ log' = Proposed(held[i])
+          /\ held' = [j \in 1 .. Len(held) - 1 |-> held[IF j < i THEN j ELSE j + 1]]
+          /\ last' = [a |-> "Release", n |-> Len(log) + 1, o |-> held[i]]
     /\ ghost_owed' = Tail(ghost_owed)
-    /\ last' = [a |-> "Release", n |-> Len(log) + 1, o |-> Head(held)]
     /\ UNCHANGED <<up, mem, work, disk, ghost_era, ghost_top, ghost_seqs, ghost_crashes>>
 
 (* ACTION Refuse
