@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"purgelab/impl/replica"
@@ -99,6 +100,11 @@ func (w *world) send(k *call) {
 // attempt sends a request once, if there is somebody to ask. A registration is
 // sent once only, since it has no number, and so is what one replica is asked.
 func (w *world) attempt(k *call) {
+	if w.deleted && !k.delayed {
+		k.reply = &op.Reply{Code: op.UnknownPartition}
+		w.calls = slices.DeleteFunc(w.calls, func(x *call) bool { return x == k })
+		return
+	}
 	to := k.via
 	if to == 0 {
 		to = w.leader()
@@ -160,7 +166,7 @@ func (w *world) end(c *client) string {
 		return "unknown"
 	}
 	c.open = nil
-	if k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
+	if k.reply.Code == op.UnknownPartition || k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
 		w.rec.Fail(c.process, w.now, k.reply.Code.String())
 		return w.words(k.req, k.reply)
 	}

@@ -26,6 +26,9 @@ func (w *world) stopped(n *node, err error) {
 	case errors.As(err, &disk):
 		w.down(n, true, nil)
 		n.ended = err
+	case len(w.all) > 1: // the others go on
+		w.ends(n, "ProcessCrash")
+		n.ended = err
 	default:
 		w.down(n, false, nil)
 		n.ended = err
@@ -44,10 +47,12 @@ func (n *node) refusesTyped() bool {
 	return n.refuses() && (errors.Is(n.ended, corrupt.ErrCorrupt) || errors.As(n.ended, &forgot))
 }
 
-// down ends a replica. Of what a power loss finds unsynced nothing stays but what
-// keep says.
-func (w *world) down(n *node, power bool, keep crashfs.Image) {
+// down ends the replicas of a machine. Of what a power loss finds unsynced nothing
+// stays but what keep says.
+func (w *cluster) down(n *node, power bool, keep crashfs.Image) {
 	n.disk.Arm(nil)
+	n.up = false
+	n.downs++
 	action := observe.Action("ProcessCrash")
 	if power {
 		action = "PowerLoss"
@@ -55,11 +60,23 @@ func (w *world) down(n *node, power bool, keep crashfs.Image) {
 	} else {
 		n.disk.ProcessCrash()
 	}
+	for _, x := range w.all {
+		x.ends(x.nodes[n.id], action)
+	}
+	if !power {
+		return
+	}
+	n.losses++
+	n.dark = true
+	for _, x := range w.all {
+		x.lostPower(x.nodes[n.id])
+	}
+}
+
+// ends takes the replica of one partition down.
+func (w *world) ends(n *node, action observe.Action) {
 	n.member, n.work = nil, false
 	sink{w, n.id, w.shard}.Observe(observe.Event{Action: action})
-	if power {
-		w.lostPower(n)
-	}
 }
 
 // arm crashes a machine at the nth disk call from now on whose label begins so.
@@ -106,6 +123,8 @@ func (w *world) look(n *node) string {
 		return "refuses"
 	case n.ended != nil:
 		return "stopped"
+	case w.deleted:
+		return "deleted"
 	case n.member == nil:
 		return "down"
 	}

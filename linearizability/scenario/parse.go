@@ -14,7 +14,7 @@ import (
 
 // Parse reads a scenario. An error is an *Error.
 func Parse(file, text string) (*Scenario, error) {
-	s := &Scenario{File: file, Replicas: 3, Checkpoint: 1000, Segment: 4096, Journal: 4096}
+	s := &Scenario{File: file, Replicas: 3, Partitions: 1, Checkpoint: 1000, Segment: 4096, Journal: 4096}
 	inSteps := false
 	seen := map[string]bool{}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -89,6 +89,11 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 			return r.bad(at, "replicas %q: want 1, 3 or 5", value)
 		}
 		s.Replicas = int(value[0] - '0')
+	case "partitions":
+		if !slices.Contains([]string{"1", "2", "3", "4"}, value) {
+			return r.bad(at, "partitions %q: want 1 to 4", value)
+		}
+		s.Partitions = int(value[0] - '0')
 	case "design":
 		for _, w := range strings.Fields(value) {
 			d, err := replica.ParseDesign(w)
@@ -142,7 +147,7 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 		}
 		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, design, variant, messages, bookmarks, defect, red, listed, refuses, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, partitions, design, variant, messages, bookmarks, defect, red, listed, refuses, checkpoint, segment, journal", name)
 	}
 	return nil
 }
@@ -161,6 +166,10 @@ const arrow = "->"
 func (s *Scenario) step(r *reader) error {
 	what, want, asks := strings.Cut(r.text, arrow)
 	r.words(what)
+	on, err := r.partition(s)
+	if err != nil {
+		return err
+	}
 	client := mainClient
 	if w := r.peek(); strings.HasSuffix(w.text, ":") && len(w.text) > 1 {
 		client = strings.TrimSuffix(w.text, ":")
@@ -193,7 +202,7 @@ func (s *Scenario) step(r *reader) error {
 		return r.bad(len(what)+1, "%s has no answer", verb.text)
 	}
 	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, do: func(w *world) string {
-		got := do(w)
+		got := do(w.all[on])
 		if !now {
 			w.settle()
 		}
@@ -296,6 +305,24 @@ func (r *reader) flag(name string) bool {
 		return true
 	}
 	return false
+}
+
+// partition takes "on p1" from the end of a step; without it p0 is meant.
+func (r *reader) partition(s *Scenario) (int, error) {
+	last := len(r.list)
+	if last > 0 && r.list[last-1].text == "at-once" {
+		last--
+	}
+	if last < 2 || r.list[last-2].text != "on" {
+		return 0, nil
+	}
+	w := r.list[last-1]
+	p, err := strconv.Atoi(strings.TrimPrefix(w.text, "p"))
+	if err != nil || !strings.HasPrefix(w.text, "p") || p < 0 || p >= s.Partitions {
+		return 0, r.bad(w.column, "partition %q: want p0 to p%d", w.text, s.Partitions-1)
+	}
+	r.list = slices.Delete(r.list, last-2, last)
+	return p, nil
 }
 
 // option takes name=value if it is next.

@@ -86,7 +86,9 @@ func Play(ctx context.Context, s *Scenario, d replica.Design, defective bool) *R
 		w = newWorld(s, d, s.Defects())
 	}
 	w.settle()
-	w.until(patienceTicks, func() bool { return w.leader() != 0 })
+	for _, x := range w.all {
+		w.until(patienceTicks, func() bool { return x.leader() != 0 })
+	}
 	w.settle()
 	for i, step := range s.Steps {
 		w.place = -1
@@ -104,14 +106,29 @@ func Play(ctx context.Context, s *Scenario, d replica.Design, defective bool) *R
 // finish mends everything, lets the cluster come to rest and reads all that a
 // client can see. It says what keeps it from rest.
 func (w *world) finish() (stuck string) {
-	for _, c := range w.clients {
-		w.giveUp(c)
+	for _, x := range w.all {
+		for _, c := range x.clients {
+			x.giveUp(c)
+		}
 	}
 	w.heal()
 	for _, n := range w.nodes[1:] {
 		n.disk.Arm(nil)
 		n.faults.Clear()
 		w.restart(n)
+	}
+	for _, x := range w.all {
+		if stuck = x.rest(); stuck != "" {
+			return stuck
+		}
+	}
+	return ""
+}
+
+// rest is finish of one partition.
+func (w *world) rest() (stuck string) {
+	if w.deleted {
+		return ""
 	}
 	if w.until(patienceTicks, func() bool { stuck = w.atRest(); return stuck == "" }); stuck != "" || w.lost() {
 		return stuck
@@ -178,12 +195,12 @@ func (w *world) atRest() string {
 // mayRefuse: the file says that the replica refuses in the end. A defect may make
 // that another one, or none.
 func (w *world) mayRefuse(n *node) bool {
-	return w.defects == 0 && slices.Contains(w.s.Refuses, n.id)
+	return w.defects == 0 && w.id == 0 && slices.Contains(w.s.Refuses, n.id)
 }
 
 // lost: so many refuse that the others cannot go on.
 func (w *world) lost() bool {
-	return w.defects == 0 && 2*len(w.s.Refuses) >= w.s.Replicas && len(w.s.Refuses) > 0
+	return w.defects == 0 && w.id == 0 && 2*len(w.s.Refuses) >= w.s.Replicas && len(w.s.Refuses) > 0
 }
 
 // options say how the history is judged.

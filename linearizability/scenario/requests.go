@@ -220,6 +220,20 @@ func readPurge(r *reader) (func(*world, *client) *op.Request, error) {
 	}, nil
 }
 
+// readPurgeTopic purges all partitions at once: the answers of each, in their order.
+func readPurgeTopic(_ *reader, _ *Scenario, client int) (func(*world) string, error) {
+	return func(w *world) string {
+		var out []string
+		for _, x := range w.all {
+			x.begin(x.clients[client], &op.Request{Kind: op.Purge}, 0, false)
+		}
+		for _, x := range w.all {
+			out = append(out, x.end(x.clients[client]))
+		}
+		return strings.Join(out, "; ")
+	}, nil
+}
+
 // readRepeat sends the client's last numbered request again, under its number.
 func readRepeat(*reader) (func(*world, *client) *op.Request, error) {
 	return func(_ *world, c *client) *op.Request {

@@ -37,9 +37,11 @@ type Scenario struct {
 	// Origin names public reports, if there are any.
 	Origin   string
 	Replicas int
-	Designs  []replica.Design
-	Variants replica.Variants
-	Policy   replica.Policy
+	// Partitions of one topic.
+	Partitions int
+	Designs    []replica.Design
+	Variants   replica.Variants
+	Policy     replica.Policy
 	// Checkpoint, Segment and Journal are the number of ops between checkpoints
 	// and the sizes of files.
 	Checkpoint, Segment, Journal int

@@ -116,6 +116,8 @@ func TestMistakes(t *testing.T) {
 		{"scenario: x\nsays: y\n\nlatest -> 0\n", `f.txt:4:1: the header lacks "design:"`},
 		{strings.Replace(head, "\n\n", "\nrefuses: r2\n\n", 1) + "heal\n", "f.txt:7:1: refuses: want replicas up to r1"},
 		{"scenario: x\nsays: y\nrefuses: r1 me\n", `f.txt:3:13: replica "me"`},
+		{"scenario: x\nsays: y\npartitions: 9\n", `f.txt:3:13: partitions "9": want 1 to 4`},
+		{head + "latest on p1 -> 0\n", `f.txt:6:11: partition "p1": want p0 to p0`},
 		{head + "rot r1 p0/marker -1 -> rotten\n", `f.txt:6:18: "-1": want a number from 0`},
 		{head + "append a -> 0\n~~ 0\n", "f.txt:7:3: want another answer than the line above"},
 		{head + "look r1 -> 0\n~~ 1\n", "f.txt:7:1: a line with ~~ wants an answer to a client above it"},

@@ -12,7 +12,7 @@ const worldProcess = -1
 // config is what a replica is told of itself and its group.
 func (w *world) config(n *node) replica.Config {
 	c := replica.Config{
-		ID: n.id, Cluster: 1, Incarnation: w.incarnation(), Design: w.design, Variants: w.s.Variants, Policy: w.s.Policy, Dir: w.dir(),
+		ID: n.id, Cluster: 1, Partition: w.id, Incarnation: w.incarnation(), Design: w.design, Variants: w.s.Variants, Policy: w.s.Policy, Dir: w.dir(),
 		BootID: 1 + n.losses, FS: n.faults.Wrap(n.disk.FS()),
 	}
 	for id := 1; id <= w.s.Replicas; id++ {
@@ -26,8 +26,6 @@ func (w *world) config(n *node) replica.Config {
 // as another one, which begins with the purge that the records show. Nothing that is
 // on its way arrives there, and the outcome of what was asked stays unknown.
 func (w *world) lostPower(n *node) {
-	n.losses++
-	n.dark = true
 	c := w.config(n)
 	if !c.Volatile() {
 		return
@@ -49,8 +47,9 @@ func (w *world) lostPower(n *node) {
 		c.session, c.last = 0, nil
 	}
 	w.queue, w.committed = nil, 0
-	w.shard++
-	w.watch.SequenceLost(w.now, w.shard-1, w.shard, g)
+	old := w.shard
+	w.shard = w.newShard()
+	w.watch.SequenceLost(w.now, old, w.shard, g)
 	if g > 0 {
 		w.rec.Invoke(worldProcess-int(w.shard), w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: g})
 		w.rec.Answer(worldProcess-int(w.shard), w.now, &op.Reply{Position: op.Position{Incarnation: w.incarnation(), Generation: g}})

@@ -77,6 +77,9 @@ func init() {
 		"rot":        onNode(true, readRot),
 		"wait":       {read: readWait},
 		"recreate":   {read: readRecreate},
+		"delete":     plain(false, func(w *world, _ *client) string { w.remove(); return "" }),
+
+		"purge-topic": {answers: true, read: readPurgeTopic},
 	}
 }
 
@@ -124,9 +127,13 @@ func readCrash(power bool) func(*reader) (func(*world, *node) string, error) {
 	}
 }
 
+// restart starts what a machine runs, until it goes down again.
 func (w *world) restart(n *node) string {
-	if n.member == nil && !n.refuses() {
-		w.boot(n)
+	downs := n.downs
+	for _, x := range w.all {
+		if m := x.nodes[n.id]; m.member == nil && !m.refuses() && !x.deleted && n.downs == downs {
+			x.boot(m)
+		}
 	}
 	return ""
 }

@@ -27,76 +27,107 @@ const (
 	drainLimit     = 2000 // more work than that at one instant has no end
 )
 
-// world is a cluster of one partition. Nothing in it is drawn.
+// world is one partition of a cluster, with its replicas and what is asked of it.
+// Nothing in it is drawn.
 type world struct {
+	*cluster
+	id    op.Partition // in files
+	nodes []*node      // by id, from 1
+	queue []replica.Message
+	turn  int // who worked last
+
+	intents   []replica.Intent
+	clients   []*client
+	calls     []*call      // not answered
+	shard     op.Partition // in histories: another one when it is created again, and when its op numbers begin anew
+	created   int          // how often it was created again
+	deleted   bool
+	committed op.Number
+}
+
+// cluster is what the partitions have in common.
+type cluster struct {
 	s       *Scenario
 	design  replica.Design
 	defects defect.Set
 
-	nodes []*node // by id, from 1
-	queue []replica.Message
-	cut   [][]bool // from, to
-	turn  int      // who worked last
-	now   int64
-	boots uint64
-
-	intents   []replica.Intent
-	clients   []*client
-	calls     []*call // not answered
+	all       []*world
+	cut       [][]bool // from, to
+	now       int64
+	boots     uint64
 	token     uint64
 	processes int
+	shards    op.Partition // given out
 
-	rec       history.Recorder
-	place     int // of the last answer in the history
-	watch     *invariant.Checker
-	shard     op.Partition // counts how often the partition was created again, and how often its op numbers began anew
-	created   int          // how often it was created again
-	committed op.Number
-	restless  bool // some work had no end
+	rec      history.Recorder
+	place    int // of the last answer in the history
+	watch    *invariant.Checker
+	restless bool // some work had no end
 }
 
-// node is a machine: its disk outlives its replica.
-type node struct {
+// machine has a disk that outlives its replicas.
+type machine struct {
 	id     int
 	disk   *crashfs.Disk
 	faults *faultfs.Set
-	member *replica.Replica // nil: down
-	work   bool
-	power  bool  // what the armed crash is
-	left   int   // calls until then
-	ended  error // why the replica stopped by itself
-	dark   bool  // without power
+	power  bool // what the armed crash is
+	left   int  // calls until then
+	up     bool
+	downs  int
+	dark   bool // without power
 	losses uint64
 }
 
+// node is the replica of a partition on a machine.
+type node struct {
+	*machine
+	member *replica.Replica // nil: down
+	work   bool
+	ended  error // why the replica stopped by itself
+}
+
+// newWorld gives the first partition of a new cluster.
 func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
-	w := &world{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, 1+len(s.Steps), len(s.clients)+1)}
-	w.watch.Design(d)
-	w.watch.Promises(s.Policy.Messages == replica.Persisted, s.Policy.Bookmarks == replica.Persisted)
-	w.nodes = make([]*node, s.Replicas+1)
-	w.cut = make([][]bool, s.Replicas+1)
-	for i := range w.cut {
-		w.cut[i] = make([]bool, s.Replicas+1)
+	c := &cluster{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, s.Partitions+len(s.Steps), len(s.clients)+1)}
+	c.watch.Design(d)
+	c.watch.Promises(s.Policy.Messages == replica.Persisted, s.Policy.Bookmarks == replica.Persisted)
+	c.cut = make([][]bool, s.Replicas+1)
+	for i := range c.cut {
+		c.cut[i] = make([]bool, s.Replicas+1)
 	}
-	for i := range len(s.clients) + 1 {
-		w.clients = append(w.clients, &client{index: i, process: i})
-	}
-	w.processes = len(w.clients)
+	machines := make([]*machine, s.Replicas+1)
 	for id := 1; id <= s.Replicas; id++ {
-		n := &node{id: id, disk: crashfs.New(), faults: faultfs.NewSet()}
-		w.nodes[id] = n
-		w.mkdir(n)
-		w.boot(n)
+		machines[id] = &machine{id: id, disk: crashfs.New(), faults: faultfs.NewSet()}
 	}
-	return w
+	for p := range s.Partitions {
+		w := &world{cluster: c, id: op.Partition(p), nodes: make([]*node, s.Replicas+1)}
+		w.shard = w.newShard()
+		c.all = append(c.all, w)
+		for i := range len(s.clients) + 1 {
+			w.clients = append(w.clients, &client{index: i, process: c.processes})
+			c.processes++
+		}
+		for id := 1; id <= s.Replicas; id++ {
+			n := &node{machine: machines[id]}
+			w.nodes[id] = n
+			w.mkdir(n)
+			w.boot(n)
+		}
+	}
+	return c.all[0]
+}
+
+func (c *cluster) newShard() op.Partition {
+	c.shards++
+	return c.shards - 1
 }
 
 // dir is where a replica lives on its disk.
 func (w *world) dir() string {
 	if w.created == 0 {
-		return "p0"
+		return fmt.Sprintf("p%d", w.id)
 	}
-	return fmt.Sprintf("p0-i%d", w.incarnation())
+	return fmt.Sprintf("p%d-i%d", w.id, w.incarnation())
 }
 
 func (w *world) incarnation() op.Incarnation { return op.Incarnation(w.created) + 1 }
@@ -110,20 +141,29 @@ func (w *world) mkdir(n *node) {
 
 // recreate deletes the partition and creates it again under its name.
 func (w *world) recreate() {
-	w.shard++
+	w.shard = w.newShard()
 	w.created++
+	w.deleted = false
 	w.queue, w.intents, w.committed = nil, nil, 0
 	for _, c := range w.clients {
 		c.session = 0
 	}
 	for _, n := range w.nodes[1:] {
-		up := n.member != nil
 		n.member, n.work = nil, false
 		n.disk.Arm(nil)
 		w.mkdir(n)
-		if up {
+		if n.up {
 			w.boot(n)
 		}
+	}
+}
+
+// remove deletes the partition.
+func (w *world) remove() {
+	w.deleted = true
+	w.queue = nil
+	for _, n := range w.nodes[1:] {
+		n.member, n.work = nil, false
 	}
 }
 
@@ -138,7 +178,7 @@ func (t *timers) Uint64() uint64 {
 
 func (w *world) boot(n *node) {
 	w.boots++
-	n.dark = false
+	n.up, n.dark = true, false
 	c := w.config(n)
 	c.HeartbeatTicks, c.ElectionTicks, c.Sessions = heartbeatTicks, electionTicks, 64
 	c.CheckpointOps, c.SegmentBytes, c.JournalBytes = w.s.Checkpoint, w.s.Segment, w.s.Journal
@@ -218,13 +258,23 @@ func (w *world) event() bool {
 	return false
 }
 
+// anyEvent does the one thing that comes next in some partition.
+func (c *cluster) anyEvent() bool {
+	for _, w := range c.all {
+		if w.event() {
+			return true
+		}
+	}
+	return false
+}
+
 // drain does all that can be done without time passing, until done.
-func (w *world) drain(done func() bool) bool {
+func (w *cluster) drain(done func() bool) bool {
 	for range drainLimit {
 		if done() {
 			return true
 		}
-		if !w.event() {
+		if !w.anyEvent() {
 			return false
 		}
 	}
@@ -235,7 +285,7 @@ func (w *world) drain(done func() bool) bool {
 func never() bool { return false }
 
 // until lets time pass until done, at most so many ticks.
-func (w *world) until(ticks int, done func() bool) bool {
+func (w *cluster) until(ticks int, done func() bool) bool {
 	for range ticks {
 		if w.drain(done) {
 			return true
@@ -244,19 +294,21 @@ func (w *world) until(ticks int, done func() bool) bool {
 			return false
 		}
 		w.now += tickMillis
-		for _, n := range w.nodes[1:] {
-			w.step(n, replica.Input{Tick: true})
-			if w.drain(done) {
-				return true
+		for _, x := range w.all {
+			for _, n := range x.nodes[1:] {
+				x.step(n, replica.Input{Tick: true})
+				if w.drain(done) {
+					return true
+				}
 			}
+			x.resend()
 		}
-		w.resend()
 	}
 	return done()
 }
 
 // settle lets everything come to rest.
-func (w *world) settle() { w.until(restTicks, never) }
+func (w *cluster) settle() { w.until(restTicks, never) }
 
 // leader is who leads in the highest term, 0 if nobody does.
 func (w *world) leader() int {
