@@ -4,11 +4,14 @@
 //
 //	scenario.go  what a file holds
 //	parse.go     reads a file; a mistake names line and column
+//	reader.go    reads the words of a line
 //	verbs.go     the words of the language, and those about machines
 //	requests.go  the words about requests
 //	world.go     a small cluster in which nothing is drawn: messages arrive in the
 //	             order in which they were sent, disks work at once, time passes
 //	             only while somebody waits
+//	time.go      what happens next in it, and time
+//	sequence.go  all machines of it without power
 //	fault.go     what breaks it
 //	client.go    what is asked, recorded in a history
 //	play.go      plays a scenario and judges it
