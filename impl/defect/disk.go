@@ -8,9 +8,12 @@ const (
 	// CompletionStartedOver: when the completion of a purge could not be made
 	// durable for certain, the folder that it names is made anew.
 	CompletionStartedOver
+	// ChecksumIgnored: a batch of messages is taken as it is, whatever its checksum.
+	ChecksumIgnored
 )
 
 func init() {
 	names["recovered-not-synced"] = RecoveredNotSynced
 	names["completion-started-over"] = CompletionStartedOver
+	names["checksum-ignored"] = ChecksumIgnored
 }

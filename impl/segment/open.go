@@ -131,7 +131,7 @@ func (l *Log) load(base op.Offset, next *op.Offset, r *Report) (torn *corrupt.Er
 	}
 	l.files = append(l.files, f)
 	for f.size < int64(len(b)) {
-		x, err := decodeBatch(f.name, f.size, b[f.size:], l.sum)
+		x, err := l.decode(f.name, f.size, b[f.size:])
 		if err == nil {
 			err = l.fits(f, &x, *next)
 		}

@@ -45,6 +45,7 @@ import (
 	"sort"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -74,6 +75,7 @@ type Options struct {
 	Start, End op.Offset
 	Applied    op.Number
 	Timestamp  op.Timestamp // of the last message below End
+	Defects    defect.Set
 }
 
 // point says that a batch beginning at offset lies at byte at.

@@ -85,8 +85,8 @@ func TestDifference(t *testing.T) {
 	broken := strings.Replace(head, "\n\n", "\ndefect: start-not-stored\nred: Linearizable\n\n", 1)
 	require.Equal(t, `f.txt:10: earliest: want "5", got "0"`, play(broken+"append a -> 0\ndelete-records end -> start 1\nearliest -> 1\n!! 5\n", true))
 	other := strings.Replace(broken, "Linearizable", "OffsetUnique", 1)
-	require.Equal(t, "f.txt: with the defect start-not-stored: want OffsetUnique to be violated, got Linearizable",
-		play(other+"append a -> 0\ndelete-records end -> start 1\nearliest -> 1\n!! 0\n", true))
+	require.Contains(t, play(other+"append a -> 0\ndelete-records end -> start 1\nearliest -> 1\n!! 0\n", true),
+		"f.txt: with the defect start-not-stored: want OffsetUnique to be violated, got ")
 }
 
 // TestRefusal: a refusal that the file expects is no trouble, one that does not come

@@ -24,6 +24,7 @@ var Table = []Tooth{
 	{"bookmark-generation-ignored", "ordered", "NoResurrectedBookmark", told, []string{"BookmarkBound", "HistoryAgreement"}, faults.PowerOff},
 	{"bookmark-unbounded", "ordered", "BookmarkBound", runs, nil, faults.Network},
 	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
+	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
 	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
 	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},

@@ -130,7 +130,7 @@ func segmentOptions(o engine.Options, cp *checkpoint) segment.Options {
 	return segment.Options{
 		FS: o.FS, Dir: purge.Folder(o.Dir, cp.Generation), Identity: o.Identity, Generation: cp.Generation,
 		SegmentBytes: o.SegmentBytes, IndexEvery: o.IndexEvery,
-		Start: cp.Start, End: cp.End, Applied: cp.Applied, Timestamp: cp.Timestamp,
+		Start: cp.Start, End: cp.End, Applied: cp.Applied, Timestamp: cp.Timestamp, Defects: o.Defects,
 	}
 }
 
