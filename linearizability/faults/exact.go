@@ -8,31 +8,38 @@ import (
 )
 
 // This file draws the classes of the guarantee matrix. Faults come one after
-// another: the next begins when the machines of the last one are up again and had
-// a moment to recover, so that a class of one power loss never has two at a time.
+// another: the next begins when the machines of the last one are up again, so that a
+// class of one power loss never has two at a time. Mostly they had a moment to
+// recover; now and then the leader goes just when another one is back.
 
-// draws draws one fault of a class for a cluster of n replicas.
-type draws func(n int, at int64, r *rand.Rand) Fault
+// draws draws the next fault of a class for a cluster of n replicas, or two of them.
+type draws func(n int, at int64, r *rand.Rand) []Fault
 
 var exact = map[Class]draws{
-	Retry: drawRetry, LeaderChange: drawLeaderChange,
+	Retry: single(drawRetry), LeaderChange: drawLeaderChange,
 	OneProcess: crash(one, false), PowerOne: crash(one, true), PowerMinority: crash(minority, true),
 	PowerMajority: crash(majority, true), PowerAll: crash(everyone, true),
-	DirSync: drawDirSync, SyncError: drawSyncError, Damaged: drawDamage, Second: drawSecond, Topic: drawTopic,
+	DirSync: single(drawDirSync), SyncError: single(drawSyncError), Damaged: single(drawDamage), Second: single(drawSecond), Topic: single(drawTopic),
 }
 
 const (
 	// begin is when a cluster has a leader and clients have begun.
 	begin = 350
-	// calm is how long it has between two faults, at least.
+	// calm is how long it has between two draws, at least.
 	calm = 100
 )
 
+// single makes draws of a function that draws one fault.
+func single(draw func(n int, at int64, r *rand.Rand) Fault) draws {
+	return func(n int, at int64, r *rand.Rand) []Fault { return []Fault{draw(n, at, r)} }
+}
+
 func (draw draws) plan(p *Plan, n int, span int64, r *rand.Rand) {
 	for at := begin + r.Int64N(150); at < span; at += calm + r.Int64N(150) {
-		f := draw(n, at, r)
-		p.Faults = append(p.Faults, f)
-		at += f.Within + f.For
+		for _, f := range draw(n, at, r) {
+			p.Faults = append(p.Faults, f)
+			at = f.At + f.Within + f.For
+		}
 	}
 }
 
@@ -47,27 +54,46 @@ var steps = []string{
 	"purge.frontier", "purge.segment", "purge.reset", "purge.bookmark", "purge.gen", "checkpoint", "segment", "",
 }
 
-// crash takes some machines down, most often at a step of a purge.
+// crash takes some machines down, most often at a step of a purge; or at any time, and
+// others, the leader among them, as soon as those are up again.
 func crash(howMany func(n int) int, power bool) draws {
-	return func(n int, at int64, r *rand.Rand) Fault {
-		f := Fault{At: at, For: 20 + r.Int64N(150), Kind: ProcessCrash, Replicas: some(n, howMany(n), r)}
+	return func(n int, at int64, r *rand.Rand) []Fault {
+		k := howMany(n)
+		f := Fault{At: at, For: 20 + r.Int64N(150), Kind: ProcessCrash, Replicas: some(n, k, r)}
 		if power {
 			f.Kind = PowerLoss
 		}
-		if r.IntN(4) > 0 {
-			f.Kind, f.Power, f.After = CrashAt, power, r.IntN(2) == 0
-			f.Label, f.Call, f.Within = steps[r.IntN(len(steps))], 1+r.IntN(6), 150+r.Int64N(150)
+		switch v := r.IntN(8); {
+		case v < 2:
+			next := f
+			next.At, next.Replicas = at+f.For+2+r.Int64N(40), withLeader(n, k, r)
+			return []Fault{f, next}
+		case v < 7:
+			f = aimed(f, power, r)
 		}
-		return f
+		return []Fault{f}
 	}
 }
 
-func drawSecond(n int, at int64, r *rand.Rand) Fault {
-	f := crash(one, r.IntN(2) == 0)(n, at, r)
-	if f.Kind != CrashAt {
-		f.Power = f.Kind == PowerLoss
-		f.Kind, f.Label, f.Call, f.Within = CrashAt, "purge", 1+r.IntN(12), 150+r.Int64N(150)
+// aimed makes a crash wait for a step of a purge.
+func aimed(f Fault, power bool, r *rand.Rand) Fault {
+	f.Kind, f.Power, f.After = CrashAt, power, r.IntN(2) == 0
+	f.Label, f.Call, f.Within = steps[r.IntN(len(steps))], 1+r.IntN(6), 150+r.Int64N(150)
+	return f
+}
+
+// withLeader draws k replicas, the leader first; one of the others may be the leader,
+// too, for who that is turns out when the fault begins.
+func withLeader(n, k int, r *rand.Rand) []int {
+	if k == n {
+		return some(n, n, r)
 	}
+	return append([]int{0}, some(n, n, r)[:k-1]...)
+}
+
+func drawSecond(n int, at int64, r *rand.Rand) Fault {
+	f := Fault{At: at, For: 20 + r.Int64N(150), Replicas: some(n, 1, r)}
+	f = aimed(f, r.IntN(2) == 0, r)
 	f.Again = 1 + r.IntN(2)*r.IntN(3)
 	return f
 }
@@ -84,8 +110,16 @@ func drawRetry(n int, at int64, r *rand.Rand) Fault {
 	return Fault{At: at, For: 150 + r.Int64N(200), Kind: Isolate, OneWay: "out", Replicas: some(n, n, r)}
 }
 
-func drawLeaderChange(_ int, at int64, r *rand.Rand) Fault {
-	return Fault{At: at, For: 500 + r.Int64N(600), Kind: Partition, Replicas: []int{0}, OneWay: []string{"", "", "in", "out"}[r.IntN(4)]}
+// drawLeaderChange cuts the leader off, half of the time when another replica that was
+// cut off is just back.
+func drawLeaderChange(n int, at int64, r *rand.Rand) []Fault {
+	var out []Fault
+	if r.IntN(2) == 0 && n > 1 {
+		f := Fault{At: at, For: 50 + r.Int64N(200), Kind: Partition, Replicas: []int{1 + r.IntN(n)}}
+		out = append(out, f)
+		at += f.For
+	}
+	return append(out, Fault{At: at, For: 500 + r.Int64N(600), Kind: Partition, Replicas: []int{0}, OneWay: []string{"", "", "in", "out"}[r.IntN(4)]})
 }
 
 func drawDirSync(n int, at int64, r *rand.Rand) Fault {

@@ -3,6 +3,7 @@ package invariant
 import (
 	"sort"
 
+	"purgelab/impl/consensus"
 	"purgelab/impl/engine"
 	"purgelab/impl/replica"
 	"purgelab/impl/sim"
@@ -45,6 +46,7 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	}
 	if c.resets != nil {
 		c.resetBooted(p, id, &v)
+		c.resets[p.id].replicas[id].member = m
 		c.agree(p, id, m, &v)
 		return
 	}
@@ -189,6 +191,14 @@ func (c *Checker) Rest(at int64, part op.Partition, ms []Subject) {
 		}
 		if first == nil {
 			first = recs
+		}
+		if c.resets != nil && v.Role == consensus.Leader {
+			for _, b := range m.Bookmarks() {
+				if next := b.Position; next.Generation == f.Generation {
+					next.Offset++
+					c.covers(p, i+1, b.Key, m, f.Start, next)
+				}
+			}
 		}
 		if want := p.clients.end(f.Generation); f.End < want {
 			c.report(p, i+1, "AckDurable", "the end is %d, messages up to offset %d of generation %d were acknowledged or read", f.End, want-1, f.Generation)

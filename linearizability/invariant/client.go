@@ -8,6 +8,9 @@ import (
 type answers struct {
 	// at holds the payload known at each position, by generation.
 	at []known
+	// also are payloads that clients were told at positions at which they were told
+	// another one before.
+	also map[op.Position][]op.Payload
 	// where each payload was first seen.
 	where map[op.Payload]op.Position
 	// floor, per client: bounds that were answered before its call began.
@@ -22,14 +25,8 @@ type known struct {
 	payloads []op.Payload // by offset; empty: unknown
 }
 
-// floor is the highest start and end that were answered for a generation.
-type floor struct {
-	gen        op.Generation
-	start, end op.Offset
-}
-
 func newAnswers(clients int) answers {
-	return answers{where: map[op.Payload]op.Position{}, floor: make([]floor, clients)}
+	return answers{where: map[op.Payload]op.Position{}, also: map[op.Position][]op.Payload{}, floor: make([]floor, clients)}
 }
 
 func (a *answers) gen(g op.Generation) *known {
@@ -56,6 +53,9 @@ func (c *Checker) seen(p *part, replica int, at op.Position, payload op.Payload)
 		return
 	}
 	if old != "" {
+		if replica == 0 && !c.quiet {
+			p.clients.also[at] = append(p.clients.also[at], payload)
+		}
 		c.report(p, replica, "OffsetUnique", "%s holds %.20s, and held %.20s", at, payload, old)
 		return
 	}
@@ -102,8 +102,14 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 	if r.Kind == op.Purge && r.Expected == nil && r.Intent != 0 && reply.Code == op.Mismatch {
 		c.report(p, 0, "PurgeEventuallyApplied", "the purge of intent %d, which expects nothing, was settled without one: %v", r.Intent, reply.Position)
 	}
-	if reply.Code != op.OK || r.Incarnation != 0 && p.incarnation != 0 && r.Incarnation != p.incarnation {
+	if r.Incarnation != 0 && p.incarnation != 0 && r.Incarnation != p.incarnation {
 		return // an answer of an incarnation that is over may say what is lost
+	}
+	if b, ok := boundsIn(r, reply); ok {
+		c.bounds(p, client, b)
+	}
+	if reply.Code != op.OK {
+		return
 	}
 	switch r.Kind {
 	case op.Append:
@@ -122,42 +128,5 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 			c.seen(p, 0, where, reply.Records[i].Payload)
 			where.Offset++
 		}
-	case op.ListOffsets:
-		if !reply.Found {
-			return // no position
-		}
-		c.bounds(p, client, r, reply)
-	}
-}
-
-// bounds: within an era earliest and latest never go down from one answer to a
-// call that begins after it.
-func (c *Checker) bounds(p *part, client int, r *op.Request, reply *op.Reply) {
-	a := &p.clients
-	before, at := a.floor[client], reply.Position
-	if at.Generation < before.gen {
-		c.report(p, 0, "GenerationMonotone", "%s answered generation %d after generation %d was answered", r.Which, at.Generation, before.gen)
-		return
-	}
-	if at.Generation > before.gen {
-		before = floor{gen: at.Generation}
-	}
-	if at.Generation > a.now.gen {
-		a.now = floor{gen: at.Generation}
-	}
-	switch {
-	case r.Which == op.EarliestOffset && at.Offset < before.start:
-		c.report(p, 0, "StartMonotone", "earliest answered %s after %d was answered", at, before.start)
-	case r.Which == op.LatestOffset && at.Offset < before.end:
-		c.report(p, 0, "LatestMonotone", "latest answered %s after %d was answered", at, before.end)
-	}
-	if at.Generation != a.now.gen {
-		return
-	}
-	switch r.Which {
-	case op.EarliestOffset:
-		a.now.start = max(a.now.start, at.Offset)
-	case op.LatestOffset:
-		a.now.end = max(a.now.end, at.Offset)
 	}
 }

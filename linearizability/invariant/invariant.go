@@ -64,6 +64,7 @@ type Checker struct {
 	sound    bool
 	list     []Violation
 	now      int64
+	quiet    bool // clients have done their work
 }
 
 // part is the account of one partition.

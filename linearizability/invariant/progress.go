@@ -1,6 +1,8 @@
 package invariant
 
 import (
+	"slices"
+
 	"purgelab/impl/observe"
 	"purgelab/model/op"
 )
@@ -110,6 +112,9 @@ func (c *Checker) nextAnswered(p *part, who, id int, r *op.Request, reply *op.Re
 	for i := len(list) - 1; i >= 0; i-- {
 		x := &list[i]
 		if x.op <= applied && x.gen == at.Generation && !x.filtered && !x.late && x.offset >= at.Offset-1 {
+			if c.resets != nil && c.resets[p.id].replicas[id].member != nil {
+				c.covers(p, id, r.Key, c.resets[p.id].replicas[id].member, start, at)
+			}
 			return
 		}
 	}
@@ -129,4 +134,32 @@ func (c *Checker) startAt(p *part, id int, applied op.Number, g op.Generation) (
 		return 0, false
 	}
 	return s.start, s.gen == g
+}
+
+// Quiet says that clients have done their work: what they read from now on is no
+// progress of theirs.
+func (c *Checker) Quiet() { c.quiet = true }
+
+// covers looks at what a replica passes over, from its start, for a bookmark that is
+// of this era. Who stored it meant the messages that clients had been told to lie
+// there; if another one lies there, of which no client was told, it was never covered.
+func (c *Checker) covers(p *part, id int, key op.Key, m Subject, start op.Offset, next op.Position) {
+	recs, err := m.Records(start, int(next.Offset-start))
+	if err != nil {
+		return
+	}
+	told := p.clients.gen(next.Generation).payloads
+	for i := range recs {
+		at := next
+		at.Offset = start + op.Offset(i)
+		if at.Offset >= next.Offset || int(at.Offset) >= len(told) {
+			return
+		}
+		here, there := recs[i].Payload, told[at.Offset]
+		if there == "" || there == here || slices.Contains(p.clients.also[at], here) {
+			continue
+		}
+		c.report(p, id, "NextContract", "next of %s reads from %s and passes over %s, where %.20s lies; clients were told of %.20s there", key, next, at, here, there)
+		return
+	}
 }

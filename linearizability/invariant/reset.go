@@ -49,6 +49,7 @@ type resetReplica struct {
 	found   op.Generation // whose reset the boot found, which finishes its cleanup at once
 	kept    op.Number     // ops above were neither journaled nor committed at the boot
 	over    bool          // the purge they wait for has just ended
+	member  Subject       // itself, to read from
 	anew    bool          // op numbers have begun anew, so floors too
 }
 

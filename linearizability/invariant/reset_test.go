@@ -158,3 +158,27 @@ func TestGenerationThatNoStepReached(t *testing.T) {
 	r.c.resetUnfailed(r.c.parts[0], 1, &v)
 	require.Equal(t, []string{"NoErrorNoAdvance"}, r.found())
 }
+
+// A bookmark means the messages that clients had been told of, not whatever lies at
+// these offsets on the replica that leads.
+func TestNextPassesOverWhatNobodyWasToldOf(t *testing.T) {
+	next := &op.Request{Kind: op.Poll, Strategy: op.Next, Key: op.Key{ID: 1}}
+	for _, tc := range []struct {
+		name string
+		also bool // a client was told of the other message, too
+		want []string
+	}{{"nobody was told", false, []string{"NextContract"}}, {"a client was told", true, []string{"OffsetUnique"}}} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newResets()
+			r.told("a", at(0, 0))
+			r.appends(1, 2, 0, 0)
+			r.stores(1, 3, 0, 1)
+			if tc.also {
+				r.told("b", at(0, 0))
+			}
+			r.c.resets[0].replicas[1].member = &subject{records: []op.Record{{Payload: "b"}}}
+			r.c.Answered(9, 1, next, &op.Reply{Position: at(0, 1)}, 3, 3)
+			require.Equal(t, tc.want, r.found())
+		})
+	}
+}

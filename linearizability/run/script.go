@@ -156,6 +156,7 @@ func (s *script) reveal(c *sim.Cluster) {
 
 // beQuiet ends the work and lets one client read everything.
 func (s *script) beQuiet() {
+	s.check.Quiet()
 	s.quiet = true
 	s.reads = s.work.Quiet()
 }
