@@ -128,7 +128,7 @@ func levels(s Subject, class faults.Class) []*level {
 	case "ordered":
 		return append([]*level{orderedLocal(class), orderedGroup(s, class), agreedLog(s)}, purges(s, class)...)
 	case "reset-record":
-		list := []*level{resetLocal(s, class), resetGroup(s, class)}
+		list := append([]*level{resetLocal(s, class)}, resetGroup(s, class)...)
 		if s.Messages == replicated {
 			return list
 		}
@@ -281,7 +281,7 @@ func resetLocal(s Subject, class faults.Class) *level {
 // resetGroup is the model of two replicas with a consumer, or of one. Where journals are
 // synced, a crash does nothing there but change the leader, since a replica boots where
 // it was.
-func resetGroup(s Subject, class faults.Class) *level {
+func resetGroup(s Subject, class faults.Class) []*level {
 	l := &level{
 		name: "MCResetRecordGroup", module: "MCResetRecordGroup", cfg: "matrix/ResetRecordGroup.cfg",
 		set:     map[string]string{"Bare": truth(s.Positions == "bare")},
@@ -295,9 +295,14 @@ func resetGroup(s Subject, class faults.Class) *level {
 	case s.Messages == replicated && class == faults.PowerAll:
 		l.set["MaxSeqs"], l.set["MaxOps"], l.set["KeepFloor"] = number(1), number(2), truth(s.has("keep-floor"))
 	case s.Replicas != 1:
-		l.set["MaxTerms"], l.set["Ops"] = number(1), `= {"append", "advance"}`
+		l.set["MaxTerms"] = number(1)
+		// A start that is not 0 takes another kind of op, and fewer of them.
+		cut := *l
+		cut.set = maps.Clone(l.set)
+		cut.set["Ops"], cut.set["MaxOps"] = `= {"append", "advance"}`, number(2)
+		return []*level{l, &cut}
 	}
-	return l
+	return []*level{l}
 }
 
 // has tells whether a variant is among those of the subject.

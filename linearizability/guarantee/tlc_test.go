@@ -81,7 +81,7 @@ func TestModels(t *testing.T) {
 func TestModelsFindEach(t *testing.T) {
 	m := NewModels(tool(t), ModelOptions{Dir: specDir, Timeout: 5 * time.Minute})
 	s := Subject{"reset-record", "", "tagged", persisted, persisted, 0}
-	l := resetGroup(s, faults.None)
+	l := resetGroup(s, faults.None)[0]
 	l.set["MaxOps"] = number(2)
 	got, err := m.level(context.Background(), l, nil)
 	require.NoError(t, err)
