@@ -2,7 +2,8 @@
 (* What purge needs from consensus, and all that it sees of it: one log, of     *)
 (* which the first `commit` ops never change. A leader change may drop any      *)
 (* part of the rest; what was dropped may be proposed again and then has        *)
-(* another number. AgreedLog shows that a quorum gives this.                   *)
+(* another number. A new incarnation may lack committed ops too, unless their     *)
+(* policy is `persisted`. AgreedLog shows that a quorum gives this.              *)
 EXTENDS Integers, Sequences
 
 VARIABLES log, commit
@@ -31,6 +32,27 @@ CommitNext(n, o) ==
 ChangeLeader(kept) ==
     /\ kept \in 0 .. Len(log) - commit
     /\ log' = SubSeq(log, 1, commit + kept)
+    /\ UNCHANGED commit
+
+(* The policy of op o is `persisted`. A model may say otherwise. *)
+Persisted(o) == TRUE
+
+(* All that comes to op Floor survives whatever becomes of memories. *)
+Floor ==
+    LET kept == {n \in 1 .. commit : Persisted(log[n])}
+    IN IF kept = {} THEN 0 ELSE CHOOSE n \in kept : \A m \in kept : m <= n
+
+(* A new incarnation goes on from n ops of the log and what follows them in that    *)
+(* of one replica, which another leader may have dropped. All of it is committed.  *)
+ContinueFrom(n, rest) ==
+    /\ n \in Floor .. Len(log)
+    /\ log' = SubSeq(log, 1, n) \o rest
+    /\ commit' = Len(log')
+
+(* A leader change, and proposals that were dropped before, in one step.           *)
+Replace ==
+    /\ commit <= Len(log')
+    /\ SubSeq(log', 1, commit) = SubSeq(log, 1, commit)
     /\ UNCHANGED commit
 
 AgreementNext ==

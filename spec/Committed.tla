@@ -9,6 +9,7 @@
 (*   [k |-> "purge", g]                                                        *)
 (*   [k |-> "settle", g]           a purge whose expectation is not met         *)
 (*   [k |-> "other"]               anything that only takes a number            *)
+(*   [k |-> "begin", o]            a new incarnation (see OrderedGroup)          *)
 (* The payload of a message is the number of the op that appended it.          *)
 EXTENDS Contract
 
@@ -22,6 +23,7 @@ AdvanceOp(o)        == [k |-> "advance", o |-> o]
 PurgeOp(g)          == [k |-> "purge", g |-> g]
 SettleOp(g)         == [k |-> "settle", g |-> g]
 OtherOp             == [k |-> "other"]
+BeginOp(o)          == [k |-> "begin", o |-> o]
 
 (* The request that op n answers, in the contract's words. *)
 RequestOf(n, o) ==

@@ -7,7 +7,9 @@
 (* State: incarnation, generation, settled (highest purge intent applied or  *)
 (* found mismatched), start, messages from start upwards, clock (highest     *)
 (* timestamp given), bookmarks (an offset of the current generation, or -1), *)
-(* sessions with the reply to their last request, least recently used first. *)
+(* sessions with the reply to their last request, least recently used first; *)
+(* and for each incarnation after the first what was agreed on in the one    *)
+(* before: generation and end.                                               *)
 (*                                                                           *)
 (* A position is [i, g, o]; i = 0 says that the client sent a bare offset.   *)
 EXTENDS Integers, Sequences, FiniteSets
@@ -31,7 +33,7 @@ NewSession == [st |-> "none", reply |-> NoReply, older |-> FALSE]
 
 (* open is the sequence of sessions that are registered from the beginning. *)
 Fresh(open) ==
-    [inc |-> 1, gen |-> 0, settled |-> 0, start |-> 0, msgs |-> <<>>, clock |-> 0,
+    [inc |-> 1, began |-> <<>>, gen |-> 0, settled |-> 0, start |-> 0, msgs |-> <<>>, clock |-> 0,
      bm   |-> [k \in Keys |-> -1],
      sess |-> [s \in Sessions |-> IF \E i \in DOMAIN open : open[i] = s
                                   THEN [NewSession EXCEPT !.st = "open"] ELSE NewSession],
@@ -42,12 +44,22 @@ Pos(c, o)    == [i |-> c.inc, g |-> c.gen, o |-> o]
 Gives(c, r)  == [c |-> c, r |-> r]
 Fails(c, code) == Gives(c, [code |-> code, start |-> c.start, end |-> End(c)])
 
+(* Does a position name an offset of the current era? One of an older incarnation *)
+(* does if every later one began in its generation, and above it.                *)
+LivesOn(c, p) ==
+    /\ p.i \in 1 .. c.inc
+    /\ p.g = c.gen
+    /\ \A j \in p.i .. c.inc - 1 : c.began[j].g = p.g /\ c.began[j].o > p.o
+
 (* "ok", or why the position names another history. *)
 Staleness(c, p) ==
-    IF p.i = 0 THEN "ok"
+    IF p.i = 0 \/ LivesOn(c, p) THEN "ok"
     ELSE IF p.i # c.inc THEN "StaleIncarnation"
-    ELSE IF p.g # c.gen THEN "StaleGeneration"
-    ELSE "ok"
+    ELSE "StaleGeneration"
+
+(* The next incarnation begins with all of c; of it, what ends at offset o of  *)
+(* generation g is known to have been agreed on.                              *)
+Begin(c, g, o) == [c EXCEPT !.inc = @ + 1, !.began = Append(@, [g |-> g, o |-> o])]
 
 (* Expectations name the end of the partition. *)
 Unexpected(c, p) == /\ p # Anything
@@ -193,7 +205,7 @@ ReplyAgain(c, s) ==
     IN IF c.sess[s].st # "open" THEN [code |-> "SessionExpired"]
        ELSE IF "n" \notin DOMAIN r THEN r
        ELSE IF r.n = 0 THEN [code |-> "ok", pos |-> r.pos, n |-> 0, recs |-> <<>>]
-       ELSE IF r.pos.g = c.gen /\ r.pos.o >= c.start
+       ELSE IF r.pos.i = c.inc /\ r.pos.g = c.gen /\ r.pos.o >= c.start
             THEN [code |-> "ok", pos |-> r.pos, n |-> r.n, recs |-> Records(c, r.pos.o, r.n)]
        ELSE [code |-> "Gone", pos |-> r.pos, n |-> r.n]
 

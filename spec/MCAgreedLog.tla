@@ -2,8 +2,16 @@
 (* Bounds for the log that a quorum agrees on. *)
 EXTENDS AgreedLog, TLC
 
-CONSTANTS MaxLog, r1, r2, r3
+CONSTANTS MaxLog, MaxTerm, MaxLosses, MaxReplaced, MaxInc, r1, r2, r3
 
-MCMayAdd == Len(log) < MaxLog
+MCMayAdd     == Len(log) < MaxLog
+MCMayElect   == term < MaxTerm
+MCMayLose    == ghost_losses < MaxLosses
+MCMayReplace == ghost_losses < MaxReplaced
+MCMayBegin   == inc < MaxInc
+
+(* An op says its policy. *)
+MCPersisted(o) == o.v = "persisted"
+
 Symmetric == Permutations(Replicas)
 =============================================================================

@@ -24,6 +24,21 @@ MCMayAsk(g)       == g <= MaxIntent
 MCMayCrash(r)     == ghost_crashes < MaxCrashes
 MCMayRejoin(r)    == rep[r].applied > 0
 
+(* New incarnations. A store names a bare offset: which positions live on is       *)
+(* Partition's matter.                                                         *)
+SuccessionOps == {AppendOp(c1, 1), AppendOp(NoSession, 1), CommitOp(k1, 1)}
+SuccessionAsked ==
+    MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps + 1, o \in SuccessionOps \cup {PurgeOp(g) : g \in 1 .. MaxIntent}}
+SuccessionRests == {<<>>, <<AppendOp(NoSession, 1)>>, <<PurgeOp(1)>>}
+SuccessionOffsets == 0 .. 1
+SuccessionMayBegin == Current.inc < 2
+SuccessionMayPropose(o) == Len(log) < MaxOps + Current.inc - 1
+
+(* Policies. *)
+VolatileMessages(o)  == o.k \notin {"append", "purge", "settle", "advance"}
+VolatileBookmarks(o) == o.k \notin {"commit", "store", "delete"}
+VolatileAll(o)       == FALSE
+
 View == <<store, ghost_crashes>>
 Symmetric == Permutations(Replicas)
 =============================================================================

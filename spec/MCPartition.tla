@@ -4,6 +4,8 @@ EXTENDS PartitionShows
 
 CONSTANTS MaxEnd, MaxUnknown, MaxGen, k1, g1, s1, s2
 
+MaxInc == 2
+
 Tagged(g, o) == [i |-> 1, g |-> g, o |-> o]
 Unknown == Cardinality(loose) + Cardinality({s \in Sessions : sent[s] # NoRequest})
 
@@ -59,5 +61,24 @@ SessionRequests ==
 
 Nobody == <<>>
 
-View == <<core, sent, loose>>
+(* New incarnations: two payloads that can be told apart, positions of both. *)
+SuccessionRequests ==
+    {[f |-> "append", batch |-> <<p>>, t |-> 0] : p \in {1, 2}}
+    \cup {Poll_("offset", 2, "earliest", [i |-> i, g |-> 0, o |-> 0], 0, "no", k1) : i \in 1 .. MaxInc}
+    \cup {Poll_("next", 1, "earliest", Bare(0), 0, "yes", k1),
+          [f |-> "store", key |-> k1, pos |-> [i |-> 1, g |-> 0, o |-> 1]],
+          [f |-> "purge", g |-> 1, expected |-> Anything]}
+
+SuccessionLosable == {q \in SuccessionRequests : q.f \in {"append", "purge"}}
+SuccessionMayLose(q) == q \in SuccessionLosable /\ Unknown < MaxUnknown
+SuccessionMayBegin == core.inc < MaxInc
+SuccessionEnds == 0 .. MaxEnd
+
+Bookmarks == {"poll", "store", "delete", "raise"}
+LacksMessages(q)  == q.f \notin Bookmarks
+LacksBookmarks(q) == q.f \in Bookmarks
+LacksBoth(q)      == TRUE
+LacksNothing(q)   == FALSE
+
+View == <<core, sent, loose, past>>
 =============================================================================

@@ -5,7 +5,9 @@
 (* Made atomic: the durable steps of a purge, for Ordered shows that a crash      *)
 (* between them leaves the era before or the era after. A crash here falls back    *)
 (* to some op since the boundary, and later ones are reached by applying. Who      *)
-(* leads is left out: purge needs to know only what a change of leader drops.      *)
+(* leads is left out: purge needs to know only what a change of leader drops. And    *)
+(* the replay of the log with which a new incarnation begins: nothing is served       *)
+(* before it is over. Its op numbers go on here, and begin anew in replicas.          *)
 EXTENDS Effects, Agreement, Intent
 
 CONSTANTS
@@ -42,8 +44,12 @@ EraStart(n, g, seen) ==
 (* A replica that has applied nothing. *)
 Newborn == EraStart(0, 0, [s \in Sessions |-> NotSeen])
 
-(* Defect switch that a model may turn on. *)
+(* Defect switches that a model may turn on. *)
 SettledAtProposal == FALSE
+BoundaryOutlives  == FALSE
+
+(* Whether new incarnations begin. *)
+Begins == FALSE
 
 (* Limits of a model are put here by its MC module. *)
 MayPropose(o)   == TRUE
@@ -51,6 +57,10 @@ MayAsk(g)       == TRUE
 MayLead(r)      == TRUE
 MayCrash(r)     == TRUE
 MayLosePower(r) == MayCrash(r)
+MayBegin        == TRUE
+MaxBack         == 0           \* ops that a new incarnation may lack
+Rests           == {<<>>}      \* what may follow in the log of the replica from which it goes on
+Offsets         == {0}
 MayRejoin(r)    == FALSE
 
 Init ==
@@ -82,6 +92,9 @@ Booted(f, n) ==
     Replayed(EraStart(f.boundary, f.gen,
                       [s \in Sessions |-> IF f.seen[s].op <= f.boundary THEN f.seen[s] ELSE NotSeen]),
              n)
+
+(* The contract's state after all that is committed. *)
+Current == ghost_hist[Len(ghost_hist)]
 
 (* The op from which replica r may boot. *)
 BootPoints(r) == rep[r].boundary .. rep[r].applied
@@ -245,13 +258,46 @@ Rejoin(r) ==
 Answer(r, q) ==
     /\ rep[r].up
     /\ MayAnswer(r)
-    /\ LET reply == Do(AsContract(rep[r], rep[r].segs), q).r
+    /\ LET reply == Do([AsContract(rep[r], rep[r].segs) EXCEPT !.inc = Current.inc, !.began = Current.began], q).r
        IN /\ last' = [a |-> "Answer", r |-> r, q |-> q, reply |-> reply]
           /\ ghost_last' = [a |-> CASE q.f = "poll" -> "Poll"
                                     [] q.f = "get"  -> "GetBookmark"
                                     [] q.f = "list" -> "ListOffsets",
                             s |-> NoSession, q |-> q, r |-> reply]
     /\ UNCHANGED <<store, ghost_hist, ghost_crashes>>
+
+(* Facts f after ops, which begin with the one after f.applied. *)
+RECURSIVE Carried(_, _)
+Carried(f, ops) ==
+    IF ops = <<>> THEN f
+    ELSE LET n == f.applied + 1
+             o == Head(ops)
+         IN Carried(IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen)
+                    ELSE Step(f, n, o),
+                    Tail(ops))
+
+(* ACTION NewIncarnation
+   WHO    the metadata plane, when a majority of the replicas are suspect
+   All members go on from the log of one: n committed ops of the log, and perhaps
+   one that was never committed, rest. What ends at offset o is known to have been
+   agreed on. *)
+NewIncarnation(n, rest, o) ==
+    /\ Begins /\ MayBegin
+    /\ n \in Floor .. commit
+    /\ o \in 0 .. End(ghost_hist[n + 1])
+    /\ ContinueFrom(n, rest \o <<BeginOp(o)>>)
+    /\ rep' = [r \in Replicas |->
+                  LET f == Carried(Newborn, log')
+                  \* DEFECT BoundaryOutlives: what was purged before is skipped again
+                  IN IF BoundaryOutlives THEN [f EXCEPT !.boundary = Max(@, rep[r].boundary)] ELSE f]
+    /\ LET kept == SubSeq(ghost_hist, 1, n + 1)
+           all  == IF rest = <<>> THEN kept ELSE Remember(kept, n + 1, Head(rest))
+       IN /\ ghost_hist' = Append(all, Begin(all[Len(all)], kept[n + 1].gen, o))
+          /\ ghost_last' = [a |-> "NewIncarnation", s |-> NoSession, r |-> NoReply,
+                            q |-> [f |-> "new-incarnation", kept |-> kept[n + 1], o |-> o,
+                                   q |-> IF rest = <<>> THEN [f |-> "none"] ELSE RequestOf(n + 1, Head(rest))]]
+    /\ last' = [a |-> "NewIncarnation", n |-> n, rest |-> rest, o |-> o]
+    /\ UNCHANGED <<intent, ghost_crashes>>
 
 NextOf(r) == rep[r].applied + 1
 
@@ -276,6 +322,7 @@ Next ==
     \/ \E r \in Replicas : Boot(r, rep[r].boundary)
     \/ \E r \in Replicas : Rejoin(r)
     \/ \E r \in Replicas, q \in Reads : Answer(r, q)
+    \/ \E k \in 0 .. MaxBack, rest \in Rests, o \in Offsets : NewIncarnation(commit - k, rest, o)
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

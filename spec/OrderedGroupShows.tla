@@ -62,6 +62,16 @@ CommittedPrefixSafe   == P!CommittedPrefixSafe
 NoPhantomEmpty ==
     [][ last'.a = "Answer" => rep[last'.r].applied = commit ]_last
 
+(* What was acknowledged survives what its policy promises: a persisted op, and what   *)
+(* came before it, is missing in no incarnation.                                    *)
+AckDurable ==
+    [][ \A n \in 0 .. Floor : ghost_hist'[n + 1] = ghost_hist[n + 1] ]_vars
+
+(* What a replica recorded in one incarnation has no effect in the next: there it is    *)
+(* what the log makes of it.                                                        *)
+IncarnationIsolation ==
+    [][ last'.a = "NewIncarnation" => \A r \in Replicas : rep'[r] = Carried(Newborn, log') ]_vars
+
 -----------------------------------------------------------------------------
 (* Witnesses: models that must fail, because what these say never happens does.  *)
 
@@ -72,6 +82,10 @@ NeverDuplicates == [][ last'.a # "PurgeDuplicate" ]_vars
 NeverFreshWhileBehind ==
     \A r, s \in Replicas : ~(rep[r].gen > rep[s].gen /\ rep[r].segs # <<>> /\ rep[s].up)
 
+(* A new incarnation lacks a purge, which every replica had applied. *)
+NeverLacksPurge ==
+    [][ ~(last'.a = "NewIncarnation" /\ \A r \in Replicas : rep[r].gen > rep'[r].gen) ]_vars
+
 (* A leader change drops a purge, whose intent then wants it again. *)
 NeverDropsPurge ==
     [][ last'.a = "BecomeLeader" =>
@@ -79,11 +93,27 @@ NeverDropsPurge ==
       ]_vars
 
 -----------------------------------------------------------------------------
+(* The states from which a new incarnation may go on: those since the last op that   *)
+(* had an effect and must be kept.                                              *)
+Binding(n) == (Persisted(log[n]) \/ log[n].k = "begin") /\ ghost_hist[n + 1] # ghost_hist[n]
+Recalled ==
+    IF ~Begins THEN {}
+    ELSE LET bound == {0} \cup {n \in 1 .. commit : Binding(n)}
+             least == CHOOSE n \in bound : \A m \in bound : m <= n
+         IN {ghost_hist[n + 1] : n \in least .. commit}
+
+(* A request's policy is that of its op. *)
+MayLackRequest(q) ==
+    ~Persisted([k |-> CASE q.f = "poll" -> "commit" [] q.f = "delete-records" -> "advance" [] OTHER -> q.f])
+
 (* Clients see the committed log, and what replicas answer. *)
 Client == INSTANCE Partition WITH
     core <- ghost_hist[Len(ghost_hist)],
-    sent <- [s \in Sessions |-> [q |-> [f |-> "none"], done |-> FALSE]],
+    sent <- [s \in Sessions |-> [q |-> [f |-> "none"], done |-> FALSE, i |-> 0]],
     loose <- {},
+    past <- Recalled,
+    Begins <- Begins,
+    MayLack <- MayLackRequest,
     last <- ghost_last,
     Requests <- Asked
 

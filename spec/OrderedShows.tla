@@ -72,10 +72,15 @@ NeverWritesAgain ==
 
 -----------------------------------------------------------------------------
 (* Clients see the committed log, and reads that a current replica answers. *)
+LacksNothing(q) == FALSE
+
 Client == INSTANCE Partition WITH
     core <- ghost_hist[Len(ghost_hist)],
-    sent <- [s \in Sessions |-> [q |-> [f |-> "none"], done |-> FALSE]],
+    sent <- [s \in Sessions |-> [q |-> [f |-> "none"], done |-> FALSE, i |-> 0]],
     loose <- {},
+    past <- {},
+    Begins <- FALSE,
+    MayLack <- LacksNothing,
     last <- ghost_last,
     Open <- <<>>,
     Requests <- Asked

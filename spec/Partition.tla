@@ -2,6 +2,8 @@
 (* The client contract of one partition: each operation happens at one       *)
 (* instant. A request may also be lost: then its outcome is unknown, and it   *)
 (* takes effect once, later, or never. The designs below must refine this.   *)
+(* When a majority of the replicas lost their memory, a new incarnation goes *)
+(* on from what the log of one of them holds.                                *)
 (*                                                                           *)
 (* last = [a, s, q, r]: the action, the caller, its request and its reply. It *)
 (* is written and never read, so models keep it out of their view.           *)
@@ -10,17 +12,22 @@ EXTENDS Contract
 CONSTANTS
     NoSession,   \* the caller of an unnumbered request
     Open,        \* sessions registered from the beginning, a sequence
-    Requests     \* every request that a client may send
+    Requests,    \* every request that a client may send
+    Begins,      \* whether new incarnations begin
+    MayLack(_)   \* requests that may be missing in one though they took effect in the
+                 \* one before: those whose policy is `replicated`
 
 VARIABLES
     core,        \* the state of the contract
-    sent,        \* sent[s] = [q, done]: a numbered request whose caller knows no outcome
+    sent,        \* sent[s] = [q, done, i]: a numbered request whose caller knows no
+                 \* outcome, and the incarnation that it means
     loose,       \* unnumbered requests, and asynchronous raises, still on their way
+    past,        \* states from which the next incarnation may go on
     last
 
-vars == <<core, sent, loose, last>>
+vars == <<core, sent, loose, past, last>>
 
-NoRequest == [q |-> [f |-> "none"], done |-> FALSE]
+NoRequest == [q |-> [f |-> "none"], done |-> FALSE, i |-> 0]
 Callers   == Sessions \cup {NoSession}
 
 Of(f) == {q \in Requests : q.f = f}
@@ -41,12 +48,26 @@ Refusals == {"Transient", "NotLeader", "NotReady", "StorageError"}
 MayLose(q) == TRUE
 MayDo(q) == TRUE
 
+MayBegin == TRUE
+Ends == 0 .. 0   \* offsets up to which an incarnation may have been agreed on
+
+(* Defect switch that a model may turn on. *)
+AgreedToTheEnd == FALSE
+
+(* What an op took effect upon is kept if the op is.                            *)
+Keep(q) ==
+    past' = IF ~(Begins /\ MayBegin') THEN {}
+            ELSE IF core' = core THEN past
+            ELSE IF MayLack(q) THEN past \cup {core'}
+            ELSE {core'}
+
 Saw(a, s, q, r) == last' = [a |-> a, s |-> s, q |-> q, r |-> r]
 
 Init ==
     /\ core = Fresh(Open)
     /\ sent = [s \in Sessions |-> NoRequest]
     /\ loose = {}
+    /\ past = IF Begins /\ MayBegin THEN {core} ELSE {}
     /\ last = [a |-> "Init", s |-> NoSession, q |-> NoRequest.q, r |-> NoReply]
 
 (* A mutation with a known outcome: one outstanding request per session. *)
@@ -57,12 +78,13 @@ Mutate(a, s, q) ==
           /\ Saw(a, s, q, d.r)
     /\ IF s = NoSession THEN TRUE
        ELSE Numbered(q) /\ core.sess[s].st # "none" /\ sent[s] = NoRequest
+    /\ Keep(q)
     /\ UNCHANGED <<sent, loose>>
 
 (* A read changes nothing. *)
 Look(a, q) ==
     /\ Saw(a, NoSession, q, Do(core, q).r)
-    /\ UNCHANGED <<core, sent, loose>>
+    /\ UNCHANGED <<core, sent, loose, past>>
 
 -----------------------------------------------------------------------------
 (* ACTION Register
@@ -71,6 +93,7 @@ Look(a, q) ==
 Register(s) ==
     /\ core.sess[s].st = "none"
     /\ core' = DoRegister(core, s)
+    /\ Keep([f |-> "register"])
     /\ Saw("Register", s, [f |-> "register"], [code |-> "ok"])
     /\ UNCHANGED <<sent, loose>>
 
@@ -92,7 +115,7 @@ Poll(q) ==
                       THEN loose \cup {[f |-> "raise", key |-> q.key,
                                         pos |-> [d.r.pos EXCEPT !.o = @ + d.r.n - 1]]}
                       ELSE loose
-    /\ UNCHANGED <<core, sent>>
+    /\ UNCHANGED <<core, sent, past>>
 
 (* ACTION PollAutoCommit
    WHO    a client
@@ -112,6 +135,7 @@ PollAutoCommitGone(s, q) ==
           /\ Saw("PollAutoCommitGone", s, q, [code |-> "Gone", pos |-> d.r.pos, n |-> d.r.n])
     /\ IF s = NoSession THEN TRUE
        ELSE core.sess[s].st # "none" /\ sent[s] = NoRequest
+    /\ Keep(q)
     /\ UNCHANGED <<sent, loose>>
 
 (* ACTION StoreBookmark
@@ -163,7 +187,7 @@ Repeat(s) ==
     /\ sent[s] = NoRequest
     /\ (core.sess[s].st = "expired" \/ core.sess[s].reply # NoReply)
     /\ Saw("Repeat", s, [f |-> "repeat"], ReplyAgain(core, s))
-    /\ UNCHANGED <<core, sent, loose>>
+    /\ UNCHANGED <<core, sent, loose, past>>
 
 (* ACTION RepeatOlder
    WHO    the network
@@ -171,7 +195,7 @@ Repeat(s) ==
 RepeatOlder(s) ==
     /\ core.sess[s].older
     /\ Saw("RepeatOlder", s, [f |-> "repeat"], [code |-> "StaleSequence"])
-    /\ UNCHANGED <<core, sent, loose>>
+    /\ UNCHANGED <<core, sent, loose, past>>
 
 (* ACTION Refuse
    WHO    a replica
@@ -179,7 +203,15 @@ RepeatOlder(s) ==
 Refuse(code) ==
     /\ code \in Refusals
     /\ Saw("Refuse", NoSession, [f |-> "any"], [code |-> code])
-    /\ UNCHANGED <<core, sent, loose>>
+    /\ UNCHANGED <<core, sent, loose, past>>
+
+(* ACTION Misdirect
+   WHO    a client
+   Means an older incarnation: no effect, whatever it asks. *)
+Misdirect ==
+    /\ core.inc > 1
+    /\ Saw("Misdirect", NoSession, [f |-> "any"], Fails(core, "StaleIncarnation").r)
+    /\ UNCHANGED <<core, sent, loose, past>>
 
 (* ACTION Lose
    WHO    the network
@@ -193,10 +225,10 @@ Lose(s, q) ==
        ELSE /\ Numbered(q)
             /\ core.sess[s].st # "none"
             /\ sent[s] = NoRequest
-            /\ sent' = [sent EXCEPT ![s] = [q |-> q, done |-> FALSE]]
+            /\ sent' = [sent EXCEPT ![s] = [q |-> q, done |-> FALSE, i |-> core.inc]]
             /\ UNCHANGED loose
     /\ Saw("Lose", s, q, [code |-> "unknown"])
-    /\ UNCHANGED core
+    /\ UNCHANGED <<core, past>>
 
 (* ACTION LateNumbered
    WHO    the partition
@@ -204,8 +236,10 @@ Lose(s, q) ==
 LateNumbered(s) ==
     /\ sent[s] # NoRequest
     /\ ~sent[s].done
+    /\ sent[s].i = core.inc
     /\ MayDo(sent[s].q)
     /\ core' = DoNumbered(core, s, sent[s].q).c
+    /\ Keep(sent[s].q)
     /\ sent' = [sent EXCEPT ![s].done = TRUE]
     /\ Saw("LateNumbered", s, sent[s].q, NoReply)
     /\ UNCHANGED loose
@@ -217,6 +251,7 @@ LateLoose ==
     /\ \E q \in loose :
         /\ MayDo(q)
         /\ core' = Do(core, q).c
+        /\ Keep(q)
         /\ loose' = loose \ {q}
         /\ Saw("LateLoose", NoSession, q, NoReply)
     /\ UNCHANGED sent
@@ -228,20 +263,42 @@ Drop ==
     /\ \E q \in loose :
         /\ loose' = loose \ {q}
         /\ Saw("Drop", NoSession, q, NoReply)
-    /\ UNCHANGED <<core, sent>>
+    /\ UNCHANGED <<core, sent, past>>
 
 (* ACTION Retry
    WHO    a client
-   Sends its unanswered request again: executed unless it was, answered as first. *)
+   Sends its unanswered request again: executed unless it was, answered as first;
+   refused if it means an older incarnation. *)
 Retry(s) ==
     /\ sent[s] # NoRequest
     /\ (sent[s].done \/ MayDo(sent[s].q))
-    /\ LET d == IF sent[s].done THEN Gives(core, ReplyAgain(core, s))
+    /\ LET d == IF sent[s].i # core.inc THEN Fails(core, "StaleIncarnation")
+                ELSE IF sent[s].done THEN Gives(core, ReplyAgain(core, s))
                 ELSE DoNumbered(core, s, sent[s].q)
        IN /\ core' = d.c
           /\ Saw("Retry", s, sent[s].q, d.r)
+    /\ Keep(sent[s].q)
     /\ sent' = [sent EXCEPT ![s] = NoRequest]
     /\ UNCHANGED loose
+
+(* ACTION NewIncarnation
+   WHO    the metadata plane, when a majority of the replicas lost their memory
+   The log of one replica goes on under new op numbers. It begins as the partition
+   did; q may follow, whose outcome nobody knew. Of the former, what ends at offset
+   o is known to have been agreed on. What is on its way means the incarnation
+   before and is lost; an intent is not. *)
+NewIncarnation(q, o) ==
+    /\ Begins /\ MayBegin
+    /\ q = NoRequest.q \/ (q \in Mutations /\ MayLose(q) /\ MayDo(q))
+    /\ \E k \in past :
+        LET c == IF q = NoRequest.q THEN k ELSE Do(k, q).c
+        IN \* DEFECT AgreedToTheEnd: all that the log holds counts as agreed on
+           /\ o \in 0 .. End(IF AgreedToTheEnd THEN c ELSE k)
+           /\ core' = Begin(c, k.gen, o)
+           /\ Saw("NewIncarnation", NoSession, [f |-> "new-incarnation", kept |-> k, q |-> q, o |-> o], NoReply)
+    /\ past' = IF MayBegin' THEN {core'} ELSE {}
+    /\ loose' = {x \in loose : x.f = "purge"}
+    /\ UNCHANGED sent
 
 Next ==
     \/ \E s \in Sessions : Register(s)
@@ -263,6 +320,8 @@ Next ==
     \/ LateLoose
     \/ Drop
     \/ \E s \in Sessions : Retry(s)
+    \/ Misdirect
+    \/ \E q \in Mutations \cup {NoRequest.q}, o \in Ends : NewIncarnation(q, o)
 
 Spec == Init /\ [][Next]_vars
 
@@ -291,6 +350,8 @@ Named ==
          [] a = "LateLoose"      -> LateLoose
          [] a = "Drop"           -> Drop
          [] a = "Retry"          -> Retry(s)
+         [] a = "Misdirect"      -> Misdirect
+         [] a = "NewIncarnation" -> NewIncarnation(q.q, q.o)
          [] OTHER                -> FALSE
 
 NamedSpec == Init /\ [][Named]_vars

@@ -22,8 +22,9 @@ EarliestIsStart ==
             last'.r.pos = Pos(core, IF last'.q.which = "earliest" THEN core.start ELSE End(core))
       ]_last
 
-(* The generation never falls. *)
-GenerationMonotone == [][ core.gen <= core'.gen /\ core.settled <= core'.settled ]_core
+(* Within an incarnation the generation never falls. *)
+GenerationMonotone ==
+    [][ core'.inc = core.inc => core.gen <= core'.gen /\ core.settled <= core'.settled ]_core
 
 (* A purge of a settled generation, and a repeat of any request, change nothing. *)
 RetryIdempotent ==
@@ -50,7 +51,30 @@ NoLateProgress ==
 
 (* Messages and bookmarks of the old era are gone together with a purge. *)
 NoResurrectedBookmark ==
-    [][ core.gen # core'.gen => core'.msgs = <<>> /\ \A k \in Keys : core'.bm[k] = -1 ]_core
+    [][ core.gen # core'.gen /\ core.inc = core'.inc =>
+            core'.msgs = <<>> /\ \A k \in Keys : core'.bm[k] = -1 ]_core
+
+(* What was acknowledged survives what its policy promises: of persisted messages   *)
+(* nothing is missing in any state from which an incarnation may go on, and of       *)
+(* persisted bookmarks nothing that the era still has.                              *)
+AckDurable ==
+    \A k \in past :
+        /\ ~MayLack([f |-> "append"]) =>
+              <<k.gen, k.settled, k.start, k.msgs>> = <<core.gen, core.settled, core.start, core.msgs>>
+        /\ ~MayLack([f |-> "store"]) /\ k.gen = core.gen => k.bm = core.bm
+
+(* What means another incarnation has no effect. *)
+IncarnationIsolation ==
+    [][ \/ last'.a = "Misdirect"
+        \/ last'.a \in {"Retry", "LateNumbered"} /\ sent[last'.s].i # core.inc
+        => UNCHANGED core ]_<<core, sent, last>>
+
+(* A position that lives on in a new incarnation names the message that it named. *)
+OffsetUnique ==
+    [][ core.inc # core'.inc =>
+            \A o \in Max(core.start, core'.start) .. End(core) - 1 :
+                LivesOn(core', Pos(core, o)) =>
+                    o < End(core)' /\ core'.msgs[o - core'.start + 1] = core.msgs[o - core.start + 1] ]_core
 
 (* Every step has the name that `last` gives, so NamedSpec is Spec. *)
 NamesSteps == [][Named]_vars

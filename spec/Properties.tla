@@ -123,15 +123,19 @@ EarliestIsStart ==
     \A r \in Serving : InTruth(r) =>
         start[r] = At(applied[r]).start /\ end[r] = EndOf(At(applied[r]))
 
+(* The era does not change. *)
+SameEra == Latest'.inc = Latest.inc /\ Latest'.gen = Latest.gen
+
 (* Committed ops are never dropped or replaced within an incarnation. *)
 CommittedPrefixSafe ==
-    [][ Len(truth) <= Len(truth') /\ \A n \in DOMAIN truth : truth'[n] = truth[n] ]_truth
+    [][ Latest'.inc = Latest.inc =>
+            Len(truth) <= Len(truth') /\ \A n \in DOMAIN truth : truth'[n] = truth[n] ]_truth
 
 (* Within an era the start never falls. *)
-StartMonotone == [][ Latest'.gen = Latest.gen => Latest.start <= Latest'.start ]_truth
+StartMonotone == [][ SameEra => Latest.start <= Latest'.start ]_truth
 
 (* Within an era the end never falls. *)
-LatestMonotone == [][ Latest'.gen = Latest.gen => EndOf(Latest) <= EndOf(Latest)' ]_truth
+LatestMonotone == [][ SameEra => EndOf(Latest) <= EndOf(Latest)' ]_truth
 
 (* Auto-commits of one era in any order leave the greatest. *)
 AutoCommitMonotone ==
