@@ -5,7 +5,8 @@ import "purgelab/model/op"
 // This file holds answers against those that ended before their call began: the
 // generation never falls, and within an era neither does the start, nor the end. It
 // looks at every answer that says where the log stands, not only at those to
-// list-offsets.
+// list-offsets; but not at those to a numbered request that a later call repeats,
+// which gets the answer of the first time.
 
 // floor is the highest start and end that were answered in an era.
 type floor struct {
@@ -62,6 +63,9 @@ func boundsIn(r *op.Request, reply *op.Reply) (b bounds, ok bool) {
 // bounds compares an answer with what was answered before its call began.
 func (c *Checker) bounds(p *part, client int, b bounds) {
 	a := &p.clients
+	if a.repeats[client] {
+		return
+	}
 	before, at := a.floor[client], b.era
 	if at.Incarnation < a.now.incarnation {
 		return

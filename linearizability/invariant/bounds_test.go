@@ -30,6 +30,7 @@ func TestBoundsOfAllAnswers(t *testing.T) {
 		{"a refusal in an older generation", store, refused(0, 0, 9), []string{"GenerationMonotone"}},
 		{"a refusal in a newer generation", store, refused(2, 0, 0), nil},
 		{"a poll in an older generation", &op.Request{Kind: op.Poll}, &op.Reply{Position: at(0, 2)}, []string{"GenerationMonotone"}},
+		{"the answer of the first time", &op.Request{Kind: op.Append, Session: 1, Sequence: 1, Payloads: []op.Payload{"x"}}, &op.Reply{Position: at(0, 4)}, nil},
 		{"an answer that tells nothing", store, &op.Reply{}, nil},
 		{"a refusal before it was proposed", store, &op.Reply{Code: op.NotLeader}, nil},
 	} {
@@ -37,6 +38,9 @@ func TestBoundsOfAllAnswers(t *testing.T) {
 			c := New(1, 1, 2)
 			r, reply := latest(at(1, 5))
 			c.Returned(1, 0, r, reply)
+			if tc.request.Session != 0 {
+				c.Invoked(1, tc.request) // in an earlier call
+			}
 			c.Invoked(1, tc.request)
 			c.Returned(2, 1, tc.request, tc.reply)
 			var got []string

@@ -16,6 +16,9 @@ type answers struct {
 	// floor, per client: bounds that were answered before its call began.
 	floor []floor
 	now   floor
+	// last number of each session, and per client: its call repeats a request.
+	last    map[op.Session]op.Sequence
+	repeats []bool
 	// stored is the position of the last store that was acknowledged.
 	stored op.Position
 }
@@ -26,7 +29,7 @@ type known struct {
 }
 
 func newAnswers(clients int) answers {
-	return answers{where: map[op.Payload]op.Position{}, also: map[op.Position][]op.Payload{}, floor: make([]floor, clients)}
+	return answers{where: map[op.Payload]op.Position{}, also: map[op.Position][]op.Payload{}, floor: make([]floor, clients), last: map[op.Session]op.Sequence{}, repeats: make([]bool, clients)}
 }
 
 func (a *answers) gen(g op.Generation) *known {
@@ -77,6 +80,9 @@ func (c *Checker) seen(p *part, replica int, at op.Position, payload op.Payload)
 func (c *Checker) Invoked(client int, r *op.Request) {
 	a := &c.parts[r.Partition].clients
 	a.floor[client] = a.now
+	if a.repeats[client] = r.Session != 0 && r.Sequence <= a.last[r.Session]; r.Session != 0 {
+		a.last[r.Session] = max(a.last[r.Session], r.Sequence)
+	}
 }
 
 // Answered checks a read that a replica answers: it has applied all that was
