@@ -251,22 +251,43 @@ func (m *Models) run(ctx context.Context, l *level, c *config) (*tlc.Result, err
 	})
 }
 
-// way is a counterexample as the names of its actions, the same ones in a row once.
+// way is a counterexample in words: its actions with the replica and the kind of op,
+// where `last` tells them; the same ones in a row once.
 func way(trace []tlc.Step) string {
+	var words []string
+	for i := range trace {
+		if i > 0 { // the first is the initial state
+			words = append(words, step(&trace[i]))
+		}
+	}
 	var out []string
-	for i := 0; i < len(trace); {
+	for i := 0; i < len(words); {
 		n := i + 1
-		for n < len(trace) && trace[n].Action == trace[i].Action {
+		for n < len(words) && words[n] == words[i] {
 			n++
 		}
-		switch word := trace[i].Action; {
-		case i == 0 && n == 1: // the initial state
-		case n-i > 1:
+		if word := words[i]; n-i > 1 {
 			out = append(out, fmt.Sprintf("%s ×%d", word, n-i))
-		default:
+		} else {
 			out = append(out, word)
 		}
 		i = n
 	}
 	return strings.Join(out, ", ")
+}
+
+func step(s *tlc.Step) string {
+	word := s.Action
+	last, _ := s.Lookup("last")
+	if r, ok := last.Field("r"); ok && r.Shape == tlc.Atom {
+		word += " " + r.Text
+	}
+	op, ok := last.Field("o")
+	if !ok {
+		op = last
+	}
+	if k, ok := op.Field("k"); ok && k.Shape == tlc.Atom {
+		word += " " + strings.Trim(k.Text, `"`)
+	}
+	return word
 }

@@ -2,12 +2,10 @@ package guarantee
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -145,9 +143,19 @@ func TestConfig(t *testing.T) {
 
 func TestWay(t *testing.T) {
 	var trace []tlc.Step
-	for _, a := range strings.Fields("Init Boot Apply Apply Apply Serve") {
-		trace = append(trace, tlc.Step{Action: a})
+	for _, x := range []struct{ action, last string }{
+		{"Initial predicate", `[a |-> "Init"]`},
+		{"Apply", `[a |-> "Apply", r |-> r1]`},
+		{"Apply", `[a |-> "Apply", r |-> r1]`},
+		{"Apply", `[a |-> "Apply", r |-> r2]`},
+		{"Propose", `[a |-> "Propose", k |-> "append"]`},
+		{"Materialize", `[a |-> "Materialize", n |-> 1, o |-> [k |-> "store", key |-> k1]]`},
+		{"Serve", `[a |-> "Serve"]`},
+	} {
+		v, err := tlc.ParseValue(x.last)
+		require.NoError(t, err)
+		trace = append(trace, tlc.Step{Action: x.action, State: []tlc.Binding{{Name: "last", Value: v}}})
 	}
-	require.Equal(t, "Boot, Apply ×3, Serve", way(trace))
-	require.Empty(t, fmt.Sprint(way(nil)))
+	require.Equal(t, "Apply r1 ×2, Apply r2, Propose append, Materialize store, Serve", way(trace))
+	require.Empty(t, way(nil))
 }
