@@ -13,7 +13,10 @@ import (
 type design struct {
 	name     string
 	variants []string // that its trace modules cover
-	rules    []Rule   // the schema of its events, one per action
+	// volatile: under a policy that is replicated all op numbers begin anew when
+	// power fails everywhere, and nothing else is lost; the trace modules cover it.
+	volatile bool
+	rules    []Rule // the schema of its events, one per action
 	local    judge
 	group    judge
 }
@@ -29,11 +32,20 @@ type judge struct {
 	// steps makes what TLC gets out of a piece; of an action without a rule they
 	// say themselves what of them is read.
 	steps func(p Piece, commits map[op.Number]observe.Event) []step
+	// starts, if not nil, makes what the disks hold at the beginning of a piece
+	// whose op numbers begin anew, and of one whose are the first, as TLA+.
+	starts func(p Piece, anew bool) string
 	// log, if not nil, makes the ops that were agreed on, as TLA+ records.
 	log func(p Piece, commits map[op.Number]observe.Event) []string
 	// reason words why nothing explains a step in a state.
 	reason func(s step, f facts) string
 }
+
+// Durability policies in a header.
+const (
+	persisted  = "persisted"
+	replicated = "replicated"
+)
 
 // constant is true in the module of traces of a variant.
 type constant struct{ name, variant string }
@@ -85,8 +97,9 @@ func designNames() []string {
 }
 
 // job makes what TLC is given of a piece.
-func (d *design) job(p Piece, variant string, commits map[op.Number]observe.Event) *job {
-	j := &job{judge: &d.group, piece: p, variant: variant}
+func (d *design) job(p Piece, h Header, commits map[op.Number]observe.Event) *job {
+	j := &job{judge: &d.group, piece: p, variant: h.Variant}
+	anew := d.volatile && (h.Messages == replicated || h.Bookmarks == replicated)
 	if p.Level == Local {
 		j.judge = &d.local
 	}
@@ -99,6 +112,9 @@ func (d *design) job(p Piece, variant string, commits map[op.Number]observe.Even
 	}
 	if j.judge.log != nil {
 		j.log = j.judge.log(p, commits)
+	}
+	if j.judge.starts != nil {
+		j.starts = j.judge.starts(p, anew)
 	}
 	return j
 }
@@ -113,12 +129,12 @@ func (j *job) has(variant string) bool {
 func (d *design) uncovered(t *Trace) string {
 	h := t.Header
 	for _, p := range []struct{ of, policy string }{{"messages", h.Messages}, {"bookmarks", h.Bookmarks}} {
-		if p.policy != "" && p.policy != "persisted" {
+		if p.policy != "" && p.policy != persisted && !d.volatile {
 			return fmt.Sprintf("there is no trace specification of %s that are %s yet", p.of, p.policy)
 		}
 	}
 	for _, l := range t.Lines {
-		if l.Action == NewIncarnation || l.Action == BeginSequence {
+		if l.Action == NewIncarnation {
 			return fmt.Sprintf("line %d begins op numbers anew, and there is no trace specification of that yet", l.Number)
 		}
 	}

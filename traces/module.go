@@ -34,6 +34,9 @@ func writeModule(w io.Writer, judge *judge, batch []*job) error {
 		}
 	})
 	fmt.Fprintf(b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
+	if judge.starts != nil {
+		sequences(b, "TraceStarts", batch, func(j *job, item func() *bufio.Writer) { item().WriteString(j.starts) })
+	}
 	if judge.log != nil {
 		sequences(b, "TraceLogs", batch, func(j *job, item func() *bufio.Writer) {
 			for _, o := range j.log {

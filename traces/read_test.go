@@ -109,6 +109,8 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			out.Last = e.Last%1000 + 1
 		case "offset":
 			out.Offset = 3
+		case "count":
+			out.Count = 2
 		case "kind":
 			out.Kind = "poll"
 			if r.Kinds != nil {
@@ -117,7 +119,7 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 		}
 	}
 	if r.takesEffect() {
-		out.Offset = 0
+		out.Offset, out.Count = 0, 0
 		switch out.Kind {
 		case "append":
 			out.Offset, out.Count = 3, 2

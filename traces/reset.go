@@ -1,6 +1,11 @@
 package traces
 
-import "purgelab/impl/observe"
+import (
+	"fmt"
+	"strings"
+
+	"purgelab/impl/observe"
+)
 
 // Actions of the design reset-record.
 const (
@@ -19,6 +24,7 @@ const (
 	Hold            observe.Action = "Hold"
 	Release         observe.Action = "Release"
 	Refuse          observe.Action = "Refuse"
+	BeginSequence   observe.Action = "BeginSequence"
 )
 
 // resetRecord: one replica against ResetRecord, whose journal and records are in
@@ -26,9 +32,10 @@ const (
 var resetRecord = design{
 	name:     "reset-record",
 	variants: words("tagged-bookmarks keep-floor retry-sync"),
-	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, reason: resetReason,
+	volatile: true,
+	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, reason: resetReason,
 		constants: []constant{{"TraceTagged", "tagged-bookmarks"}, {"TraceKeepFloor", "keep-floor"}, {"TraceRetrySync", "retry-sync"}}},
-	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, log: resetLog, reason: resetGroupReason},
+	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
 	rules: []Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
 			Group: words("r op t k key o n"),
@@ -96,7 +103,9 @@ var resetRecord = design{
 		{Action: Boot, Needs: words("kind front last"), May: words("op count resetting"), Kinds: bootKinds,
 			Local: words("op k n f l x g ap st en"), Group: words("r ap g"),
 			Spec: "ResetRecord!Boot", Code: "impl/replica: Open"},
-		{Action: BeginSequence, Spec: "ResetRecord!BeginSequence", Code: "impl/sim: beginSequence"},
+		{Action: BeginSequence,
+			Local: words(""), Group: words("r"),
+			Spec: "ResetRecord!BeginSequence", Code: "impl/sim: beginSequence"},
 		{Action: Serve,
 			Local: words("g ap st en"),
 			Spec:  "ResetRecord!Serve", Code: "impl/replica: checkServing"},
@@ -107,4 +116,34 @@ var resetRecord = design{
 			Group: words("r k key o n g ap st en"),
 			Spec:  "ResetRecordGroup!Answer", Code: "impl/replica: served"},
 	},
+}
+
+// resetStart is what outlives an op sequence on a replica's disk: the records of its
+// purges, as its first boot shows them.
+func resetStart(p Piece, anew bool) string {
+	var e observe.Event
+	if anew && len(p.Lines) > 0 && p.Lines[0].Action == Boot {
+		e = p.Lines[0].Event
+	}
+	done := e.Generation
+	if e.Kind == "begun" {
+		done-- // or any that is lower
+	}
+	return fmt.Sprintf("[g |-> %d, floor |-> %d, done |-> %d]", e.Generation, e.Op, done)
+}
+
+// resetGroupStart is the same of all replicas.
+func resetGroupStart(p Piece, anew bool) string {
+	at := make([]observe.Event, p.Replicas)
+	seen := make([]bool, p.Replicas)
+	for _, l := range p.Lines {
+		if i := l.Replica - 1; anew && !seen[i] && l.Action == Boot {
+			at[i], seen[i] = l.Event, true
+		}
+	}
+	var out []string
+	for _, e := range at {
+		out = append(out, fmt.Sprintf("[g |-> %d, floor |-> %d]", e.Generation, e.Op))
+	}
+	return strings.Join(out, ", ")
 }

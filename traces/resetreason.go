@@ -39,6 +39,8 @@ func resetReason(s step, f facts) string {
 			return fmt.Sprintf("a purge of generation %d is under way", f.number("purge", "g"))
 		case int64(s.Generation) <= f.number("now", "gen"):
 			return fmt.Sprintf("generation %d: %d is reset already", s.Generation, f.number("now", "gen"))
+		case f.text("held", "k") != "none":
+			return fmt.Sprintf("what was held during the purge before is not released: %s", f.text("held"))
 		case int64(s.Op) != journal:
 			return fmt.Sprintf("floor op %d: the journal ends at op %d", s.Op, journal)
 		}

@@ -85,12 +85,11 @@ const (
 )
 
 // Actions that no specification judges: the first two belong to consensus; of the
-// others, which begin op numbers anew, there is no trace module yet.
+// last, which begins op numbers anew, there is no trace module yet.
 const (
 	ChangeMembers  observe.Action = "ChangeMembers"
 	Joined         observe.Action = "Joined"
 	NewIncarnation observe.Action = "NewIncarnation"
-	BeginSequence  observe.Action = "BeginSequence"
 )
 
 // Level is one of the two ways in which events are judged.

@@ -69,6 +69,7 @@ type job struct {
 	variant string // of the trace
 	steps   []step
 	log     []string // of a group piece: the committed ops, as TLA+
+	starts  string   // what the disks hold at the beginning, as TLA+
 	done    bool
 	reached int    // the last step that is known to be explained
 	reason  string // why undecided
@@ -88,7 +89,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 			continue
 		}
 		for _, p := range Split(t) {
-			j := d.job(p, t.Header.Variant, commitsOf(t, p.Partition))
+			j := d.job(p, t.Header, commitsOf(t, p.Partition))
 			j.trace = i
 			jobs = append(jobs, j)
 			out[i].Pieces++

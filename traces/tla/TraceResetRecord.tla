@@ -11,25 +11,30 @@ VARIABLES piece, cursor
 
 TraceProposed(o) == log     \* a Journal tells what came of a proposal
 TraceMayCut      == TRUE
-TraceForeign(d)  == FALSE   \* policies under which op numbers begin anew have no trace module
+TraceForeign(d)  == FALSE   \* where op numbers begin anew a sequence of events ends
 
 Events == TracePieces[piece]
 E      == Events[cursor]
 
+(* What outlived the op sequence before, if there was one. A floor of it counts only    *)
+(* if it is kept: it was dropped before the first boot.                           *)
+Start == TraceStarts[piece][1]
+
 TraceInit ==
+    /\ piece \in DOMAIN TracePieces
     /\ log = [n \in 1 .. TraceFirst |-> OtherOp]
     /\ up = "down"
     /\ mem = NoFacts
     /\ work = NoWork
     /\ held = <<>>
-    /\ disk = [BlankDisk EXCEPT !.ckpt.applied = TraceFirst]
+    /\ disk = [BlankDisk EXCEPT !.ckpt.applied = TraceFirst, !.done = Start.done,
+                                !.reset = [g |-> Start.g, floor |-> IF KeepFloor THEN Start.floor ELSE 0]]
     /\ last = [a |-> "Init"]
-    /\ ghost_era = [g |-> 0, floor |-> 0]
-    /\ ghost_top = 0
+    /\ ghost_era = disk.reset
+    /\ ghost_top = Start.done
     /\ ghost_owed = <<>>
     /\ ghost_seqs = 0
     /\ ghost_crashes = 0
-    /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
 
 At(a)  == cursor <= Len(Events) /\ E.a = a
@@ -89,8 +94,10 @@ TakeCheckpoint ==
     /\ Checkpoint(E.op)
     /\ ShowsAll
 
+(* What was held during the purge before was released before this one begins.       *)
 TakeResetFrontier ==
     /\ Takes("ResetFrontier")
+    /\ held = <<>> \/ Resetting
     /\ ResetFrontier(E.g)
     /\ E.op = work'.floor
     /\ Shows
@@ -171,6 +178,12 @@ TakeProcessCrash ==
     /\ Len(log) <= E.l
     /\ ProcessCrash
 
+(* Of the events this is the last one: the op sequence after it is judged by itself. *)
+TakeBeginSequence ==
+    /\ Takes("BeginSequence")
+    /\ cursor = Len(Events)
+    /\ BeginSequence
+
 (* What a boot on disk d would show. *)
 KindOf(d) == IF d.reset.g > d.done THEN "begun" ELSE IF d.reset.g = 0 THEN "none" ELSE "complete"
 Marked(d, n) == Cardinality({k \in Keys : Loaded(d, n)[k].o # -1})
@@ -234,6 +247,7 @@ TraceNext ==
     \/ TakeRefuse
     \/ TakeProcessCrash
     \/ TakePowerLoss
+    \/ TakeBeginSequence
     \/ TakeBoot
     \/ TakeServe
 

@@ -47,7 +47,9 @@ TraceInit ==
     /\ commit = TraceFirst
     /\ leader = CHOOSE r \in Replicas : TRUE
     /\ intent = 0
-    /\ rep = [r \in Replicas |-> [Blank EXCEPT !.up = FALSE, !.held = Len(log), !.applied = TraceFirst]]
+    /\ rep = [r \in Replicas |->
+                [Blank EXCEPT !.up = FALSE, !.held = Len(log), !.applied = TraceFirst,
+                              !.gen = TraceStarts[piece][r].g, !.floor = TraceStarts[piece][r].floor]]
     /\ progress = TraceMarks
     /\ last = [a |-> "Init"]
     /\ ghost_made = 0
@@ -137,6 +139,13 @@ TakeResetRecord ==
 TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash /\ SameTerms
 TakePowerLoss    == Takes("PowerLoss") /\ PowerLoss /\ SameTerms
 
+(* Told by each replica; what follows is another sequence of events. *)
+TakeBeginSequence ==
+    /\ Takes("BeginSequence")
+    /\ ~rep[E.r].up
+    /\ IF cursor = Len(Events) THEN BeginSequence(E.r) ELSE UNCHANGED vars
+    /\ SameTerms
+
 TakeBoot ==
     /\ Takes("Boot")
     /\ Boot(E.r)
@@ -167,6 +176,7 @@ TraceNext ==
     \/ TakeResetRecord
     \/ TakeProcessCrash
     \/ TakePowerLoss
+    \/ TakeBeginSequence
     \/ TakeBoot
     \/ TakeAnswer
 
