@@ -39,6 +39,12 @@ func (r *Replica) cleaning() bool {
 	return r.cfg.Design == ResetRecord && r.purge != nil && r.eng.Facts().Pending != nil
 }
 
+// mayCheckpoint tells whether a checkpoint is due. Under reset-record none is begun
+// while a purge is under way: a cleanup that waits after a failure comes first.
+func (r *Replica) mayCheckpoint() bool {
+	return r.since >= r.cfg.CheckpointOps && (r.cfg.Design != ResetRecord || r.purge == nil)
+}
+
 // cleanOrApply takes a step of the cleanup or materializes what may be, by turns.
 // A step that failed waits on its own: what goes on goes on.
 func (r *Replica) cleanOrApply() error {

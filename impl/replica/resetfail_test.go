@@ -141,3 +141,25 @@ func TestResetRecordRecoveryFailsAgain(t *testing.T) {
 		}
 	}
 }
+
+// No checkpoint is begun while a cleanup waits, however many ops are materialized
+// meanwhile; afterwards one is.
+func TestResetRecordCheckpointWaits(t *testing.T) {
+	c := newReset(t, 0)
+	c.cfg.CheckpointOps = 2
+	c.append("old")
+	require.Equal(t, op.OK, c.do(c.store(0)).Code)
+	c.breaks(1, "fail-before label=purge.bookmark.unlink times=0")
+	purge := c.ask(&op.Request{Kind: op.Purge, Intent: 1})
+	c.settle()
+	c.events = nil
+	for range 4 {
+		require.Equal(t, op.OK, c.append("fresh").Code)
+		c.tick()
+	}
+	require.NotContains(t, c.actions(1), "Checkpoint")
+	c.faults[0].Clear()
+	require.Equal(t, op.OK, c.wait(purge, 100).Code)
+	c.settle()
+	require.Regexp(t, "PurgeComplete.* Checkpoint", c.actions(1))
+}

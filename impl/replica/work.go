@@ -56,7 +56,7 @@ func (r *Replica) canApply() bool {
 }
 
 func (r *Replica) canTidy() bool {
-	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.since >= r.cfg.CheckpointOps)
+	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.mayCheckpoint())
 }
 
 // consensusStage takes a batch from raft to Advance in two stages: write and
@@ -170,7 +170,7 @@ func (r *Replica) localStep() error {
 
 	case r.later > 0:
 
-	case r.since >= r.cfg.CheckpointOps:
+	case r.mayCheckpoint():
 		r.since = 0
 		r.checkpoint, r.saving = r.eng.Checkpoint(r.encodeExtra()), r.applied
 		return nil
