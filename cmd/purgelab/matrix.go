@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,9 @@ import (
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 )
+
+// modelTimeout bounds each process of TLC; most take seconds.
+const modelTimeout = 10 * time.Minute
 
 // newMatrixCmd is "purgelab matrix".
 func newMatrixCmd() *cobra.Command {
@@ -55,7 +59,19 @@ Exit code: 0 the two agree, 1 they do not, 2 something was not decided, 3 bad us
 				}
 			}
 			log := cmd.ErrOrStderr()
-			var err error
+			root, _, err := loadModels()
+			if err != nil {
+				return err
+			}
+			tool, missing := findTLC(cmd.Context(), root, log)
+			switch {
+			case missing == nil:
+				o.Models = guarantee.NewModels(tool, guarantee.ModelOptions{Dir: filepath.Join(root, "spec"), Timeout: modelTimeout}).Ask
+			case codeOf(missing) == exitUsage:
+				return missing
+			default:
+				fmt.Fprintln(log, "purgelab: models are not asked:", missing)
+			}
 			if o.Weaknesses, err = guarantee.Weaknesses(); err != nil {
 				return &exitError{exitUsage, err}
 			}
@@ -89,7 +105,11 @@ Exit code: 0 the two agree, 1 they do not, 2 something was not decided, 3 bad us
 			if err := errors.Join(err, guarantee.Clear(o.State)); err != nil {
 				return err
 			}
-			return exitWith(m.Verdict().ExitCode())
+			code := m.Verdict().ExitCode()
+			if missing != nil {
+				code = worse(code, exitUndecided)
+			}
+			return exitWith(code)
 		},
 	}
 	f := cmd.Flags()
