@@ -23,8 +23,8 @@ import (
 //
 // The first three choose among the bytes whose damage the disk itself can prove,
 // whatever a power loss leaves: see replica.Proved. Damage to others cannot be
-// told from a write that a power loss tore. A replica that meets it must refuse,
-// and stays down; until then it may go on.
+// told from a write that a power loss tore. A replica that meets it must refuse;
+// until then it may go on.
 
 // proved lists the bytes of a machine's replica of a shard that may be damaged.
 func (c *Cluster) proved(m *machine, h int) []corrupt.Span {

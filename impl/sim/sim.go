@@ -29,9 +29,10 @@
 //	          inside a recovery.
 //	disk      Each piece of disk work takes a drawn time, longer after a sync.
 //	storage   Calls of a disk fail by rules (package faultfs). A machine whose
-//	          replica stops over it is restarted, by a loss of power. Bytes rot
-//	          that the disk proves to have kept; their replica must refuse them
-//	          and stays down, so no more than a minority of machines is rotten.
+//	          replica stops over it is restarted, by a loss of power. Bytes that
+//	          the disk proves to have kept rot, are overwritten by writes that
+//	          went astray, or are read wrongly; their replica must refuse them,
+//	          so no more than a minority of machines is struck. See rot.go.
 //	clocks    Ticks of different machines are not aligned; their rate is equal.
 //
 // Not modelled yet: clocks that drift, memory that

@@ -8,7 +8,9 @@
 //	    {"at": 120, "for": 400, "kind": "partition", "replicas": [0], "oneWay": "in"},
 //	    {"at": 600, "for": 250, "kind": "power-loss", "replicas": [1, 2, 3]},
 //	    {"at": 900, "for": 100, "kind": "crash-at", "replicas": [2], "label": "purge.", "call": 3, "after": true, "power": true},
-//	    {"at": 950, "for": 900, "kind": "disk-fault", "replicas": [0], "rule": "sync-forget label=journal nth=3"}
+//	    {"at": 950, "for": 900, "kind": "disk-fault", "replicas": [0], "rule": "sync-forget label=journal nth=3"},
+//	    {"at": 999, "for": 500, "kind": "lie", "replicas": [3], "rule": "stale-read path=p0/gen-*/seg-*.log times=2"},
+//	    {"at": 999, "for": 500, "kind": "rot", "replicas": [1], "draw": 7, "live": true}
 //	  ]
 //	}
 //
