@@ -42,11 +42,13 @@ type configuration struct {
 }
 
 // maxDepth bounds how many unknown operations may take effect between two
-// answered ones, maxConfigurations how many possibilities are kept. A search
+// answered ones, maxConfigurations how many possibilities are kept, maxOutcomes
+// how many there may be of one operation before equal ones are merged. A search
 // that meets a bound can no longer prove that a history is wrong.
 const (
 	maxDepth          = 10
 	maxConfigurations = 1024
+	maxOutcomes       = 8 * maxConfigurations
 )
 
 // Model is the porcupine model of the problem. When a context ends or the
@@ -141,6 +143,10 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 	p := e.p
 	if x := e.x; x.incarnation != 0 && x.incarnation != c.core.incarnation {
 		return // no unknown operation changes that
+	}
+	if len(e.out) > maxOutcomes {
+		p.truncated = fmt.Sprintf("more than %d outcomes of one answer", maxOutcomes)
+		return
 	}
 	if next, ok := e.try(c); ok && !(before != nil && e.couldWait(before, last, next)) {
 		e.out = append(e.out, next)

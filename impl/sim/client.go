@@ -278,6 +278,7 @@ func (c *Cluster) attempt(cl *client) {
 		c.ask(cl)
 		return
 	}
+	another := cl.copies > 0 // that was not refused
 	if r.Kind == op.Register && cl.sent > 0 {
 		// A registration cannot be repeated: an older one that was executed
 		// after all left a session that nobody uses.
@@ -296,7 +297,7 @@ func (c *Cluster) attempt(cl *client) {
 	if first != lostInTransit {
 		c.schedule(first, event{kind: evRequest, who: uint16(to), slot: c.requests.put(requestParcel{cl.token, r})})
 	}
-	if s, ok := c.script.(Repeats); ok && r.Incarnation != 0 && (cl.sent > 1 || second != lostInTransit) {
+	if s, ok := c.script.(Repeats); ok && r.Incarnation != 0 && (another || second != lostInTransit) {
 		s.Again(call)
 	}
 	if second != lostInTransit {
