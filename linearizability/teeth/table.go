@@ -5,14 +5,17 @@ import "purgelab/linearizability/faults"
 // Sets of layers.
 var (
 	all         = []Layer{Spec, History, Trace, Boot}
-	seen        = []Layer{Spec, Trace, Boot}   // by replicas, hardly ever by clients
-	told        = []Layer{Spec, History, Boot} // by clients too, and not in a trace
-	sessions    = []Layer{Spec, History}       // replicas agree on the mistake
-	journals    = []Layer{Spec, Boot}          // below what a trace tells; nobody is served any more
-	runs        = []Layer{History, Boot}       // there is no model of it
-	onlyHistory = []Layer{History}             // replicas agree on it
-	onlySpec    = []Layer{Spec}                // no switch in the implementation
-	onlyBoot    = []Layer{Boot}                // clients are not served, or see nothing wrong
+	seen        = []Layer{Spec, Trace, Boot}    // by replicas, hardly ever by clients
+	told        = []Layer{Spec, History, Boot}  // by clients too, and not in a trace
+	sessions    = []Layer{Spec, History}        // replicas agree on the mistake
+	journals    = []Layer{Spec, Boot}           // below what a trace tells; nobody is served any more
+	runs        = []Layer{History, Boot}        // there is no model of it
+	played      = []Layer{History, Trace, Boot} // the same, and a trace shows it
+	bounds      = []Layer{Spec, History, Trace} // replicas agree on it, and not on what was asked
+	answers     = []Layer{History, Trace}       // the same, and there is no model of it
+	onlyHistory = []Layer{History}              // replicas agree on it
+	onlySpec    = []Layer{Spec}                 // no switch in the implementation
+	onlyBoot    = []Layer{Boot}                 // clients are not served, or see nothing wrong
 )
 
 // Table is every named defect. Names of package defect are switches of the
@@ -45,14 +48,14 @@ var Table = []Tooth{
 	{"topic-fails-together", "ordered", "SiblingsIndependent", onlyBoot, nil, faults.Network},
 	{"two-outstanding", "ordered", "OnePurgeOutstanding", onlyBoot, nil, faults.Network},
 	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable"}, faults.PowerOff},
-	{"delete-moves-bookmarks", "advance", "NextContract", runs, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
-	{"deletion-not-replayed", "advance", "HistoryAgreement", runs, []string{"NoResurrectedBookmark"}, faults.All},
-	{"earliest-from-records", "advance", "EarliestIsStart", onlyHistory, nil, faults.Network},
+	{"delete-moves-bookmarks", "advance", "NextContract", played, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
+	{"deletion-not-replayed", "advance", "HistoryAgreement", played, []string{"NoResurrectedBookmark"}, faults.All},
+	{"earliest-from-records", "advance", "EarliestIsStart", answers, nil, faults.Network},
 	{"end-from-records", "advance", "LatestMonotone", runs, nil, faults.Network},
 	{"read-moved", "advance", "NextContract", onlyHistory, nil, faults.Network},
-	{"start-not-replayed", "advance", "HistoryAgreement", runs, []string{"StartMonotone"}, faults.All},
+	{"start-not-replayed", "advance", "HistoryAgreement", played, []string{"StartMonotone"}, faults.All},
 	{"start-not-stored", "advance", "StartMonotone", sessions, nil, faults.Network},
-	{"whole-batch-deleted", "advance", "StartMonotone", sessions, []string{"NoFreshLoss"}, faults.Network},
+	{"whole-batch-deleted", "advance", "StartMonotone", bounds, []string{"NoFreshLoss"}, faults.Network},
 	{"advanced-on-failure", "reset-record", "NoErrorNoAdvance", runs, []string{"CompletionLast"}, faults.Storage},
 	{"bookmark-no-dirsync", "reset-record", "NoResurrectedBookmark", told, nil, faults.All},
 	{"commit-during-cleanup", "reset-record", "HeldCommits", onlyBoot, nil, faults.All},
@@ -60,9 +63,9 @@ var Table = []Tooth{
 	{"completion-failure-ignored", "reset-record", "NextContract", journals, []string{"NoStuckReplica"}, faults.Cleanup},
 	{"damaged-record-absent", "reset-record", "GenerationMonotone", runs, nil, faults.Damaged},
 	{"dirsync-failure-ignored", "reset-record", "NoResurrectedBookmark", runs, []string{"NextContract"}, faults.Cleanup},
-	{"floor-kept-across-sequences", "reset-record", "NoHiddenFresh", told, nil, faults.PowerAll},
+	{"floor-kept-across-sequences", "reset-record", "NoHiddenFresh", all, nil, faults.PowerAll},
 	{"floor-not-kept", "reset-record", "BoundaryScope", told, []string{"NoResurrectedMessage"}, faults.All},
-	{"held-dropped", "reset-record", "HeldCommits", journals, nil, faults.All},
+	{"held-dropped", "reset-record", "HeldCommits", seen, nil, faults.All},
 	{"held-reordered", "reset-record", "HeldCommits", onlyBoot, nil, faults.All},
 	{"retry-resets-again", "reset-record", "RetryIdempotent", told, nil, faults.All},
 	{"unlink-failure-ignored", "reset-record", "NoResurrectedBookmark", runs, []string{"NextContract"}, faults.Cleanup},
