@@ -11,6 +11,7 @@ var (
 	journals    = []Layer{Spec, Boot}           // below what a trace tells; nobody is served any more
 	runs        = []Layer{History, Boot}        // there is no model of it
 	played      = []Layer{History, Trace, Boot} // the same, and a trace shows it
+	steps       = []Layer{Trace, Boot}          // the same, and clients see nothing wrong
 	bounds      = []Layer{Spec, History, Trace} // replicas agree on it, and not on what was asked
 	answers     = []Layer{History, Trace}       // the same, and there is no model of it
 	onlyHistory = []Layer{History}              // replicas agree on it
@@ -56,17 +57,17 @@ var Table = []Tooth{
 	{"start-not-replayed", "advance", "HistoryAgreement", played, []string{"StartMonotone"}, faults.All},
 	{"start-not-stored", "advance", "StartMonotone", sessions, nil, faults.Network},
 	{"whole-batch-deleted", "advance", "StartMonotone", bounds, []string{"NoFreshLoss"}, faults.Network},
-	{"advanced-on-failure", "reset-record", "NoErrorNoAdvance", runs, []string{"CompletionLast"}, faults.Storage},
-	{"bookmark-no-dirsync", "reset-record", "NoResurrectedBookmark", told, nil, faults.All},
-	{"commit-during-cleanup", "reset-record", "HeldCommits", onlyBoot, nil, faults.All},
-	{"complete-before-cleanup", "reset-record", "CompletionLast", told, nil, faults.All},
-	{"completion-failure-ignored", "reset-record", "NextContract", journals, []string{"NoStuckReplica"}, faults.Cleanup},
-	{"damaged-record-absent", "reset-record", "GenerationMonotone", runs, nil, faults.Damaged},
-	{"dirsync-failure-ignored", "reset-record", "NoResurrectedBookmark", runs, []string{"NextContract"}, faults.Cleanup},
+	{"advanced-on-failure", "reset-record", "NoErrorNoAdvance", all, []string{"CompletionLast"}, faults.Storage},
+	{"bookmark-no-dirsync", "reset-record", "NoResurrectedBookmark", all, nil, faults.All},
+	{"commit-during-cleanup", "reset-record", "HeldCommits", steps, nil, faults.All},
+	{"complete-before-cleanup", "reset-record", "CompletionLast", all, nil, faults.All},
+	{"completion-failure-ignored", "reset-record", "NextContract", seen, []string{"NoStuckReplica"}, faults.Cleanup},
+	{"damaged-record-absent", "reset-record", "GenerationMonotone", played, nil, faults.Damaged},
+	{"dirsync-failure-ignored", "reset-record", "NoResurrectedBookmark", all, []string{"NextContract"}, faults.Cleanup},
 	{"floor-kept-across-sequences", "reset-record", "NoHiddenFresh", all, nil, faults.PowerAll},
-	{"floor-not-kept", "reset-record", "BoundaryScope", told, []string{"NoResurrectedMessage"}, faults.All},
+	{"floor-not-kept", "reset-record", "BoundaryScope", all, []string{"NoResurrectedMessage"}, faults.All},
 	{"held-dropped", "reset-record", "HeldCommits", seen, nil, faults.All},
-	{"held-reordered", "reset-record", "HeldCommits", onlyBoot, nil, faults.All},
-	{"retry-resets-again", "reset-record", "RetryIdempotent", told, nil, faults.All},
-	{"unlink-failure-ignored", "reset-record", "NoResurrectedBookmark", runs, []string{"NextContract"}, faults.Cleanup},
+	{"held-reordered", "reset-record", "HeldCommits", seen, nil, faults.All},
+	{"retry-resets-again", "reset-record", "RetryIdempotent", all, nil, faults.All},
+	{"unlink-failure-ignored", "reset-record", "NoResurrectedBookmark", played, []string{"NextContract"}, faults.Cleanup},
 }
