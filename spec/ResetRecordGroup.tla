@@ -260,7 +260,9 @@ Boot(r) ==
 (* ACTION BeginSequence
    WHO    the environment
    All lose power, and no journal was synced: the group begins with op 1 anew. Of a
-   replica's disk only the records of its purges are left. *)
+   replica's disk only the records of its purges are left. What clients were told the
+   policy did not promise to keep: they begin anew, too, though their old positions
+   would be taken, since generation and incarnation are the same. *)
 BeginSequence(r) ==
     /\ MayBegin
     /\ log # <<>>
@@ -269,9 +271,12 @@ BeginSequence(r) ==
     /\ leader' = r
     /\ rep' = [q \in Replicas |-> [Blank EXCEPT !.gen = rep[q].gen, !.floor = IF KeepFloor THEN rep[q].floor ELSE 0,
                                                !.old = [g |-> rep[q].old.g, end |-> 0]]]
+    /\ progress' = Nowhere
+    /\ ghost_told' = {}
+    /\ ghost_seen' = [g |-> 0, start |-> 0, end |-> 0]
     /\ ghost_seqs' = ghost_seqs + 1
     /\ last' = [a |-> "BeginSequence", r |-> r]
-    /\ UNCHANGED <<intent, progress, ghost_made, ghost_told, ghost_seen, ghost_down, ghost_terms>>
+    /\ UNCHANGED <<intent, ghost_made, ghost_down, ghost_terms>>
 
 Next ==
     \/ \E k \in Ops : Propose(k)
@@ -331,13 +336,12 @@ SessionOnce ==
 (* What a client knows is there on every replica that is in that generation and has
    applied what is committed. *)
 AckDurable ==
-    ghost_seqs = 0 =>
-        \A r \in Up, x \in ghost_told :
-            rep[r].gen = x.g /\ rep[r].applied = commit => Len(rep[r].msgs) > x.o
+    \A r \in Up, x \in ghost_told :
+        rep[r].gen = x.g /\ rep[r].applied = commit => Len(rep[r].msgs) > x.o
 
-(* Committed ops are never dropped or replaced within an incarnation. *)
+(* Committed ops are never dropped or replaced within an op sequence. *)
 CommittedPrefixSafe ==
-    [][ commit <= Len(log') /\ SubSeq(log', 1, commit) = SubSeq(log, 1, commit) ]_store
+    [][ ghost_seqs' = ghost_seqs => commit <= Len(log') /\ SubSeq(log', 1, commit) = SubSeq(log, 1, commit) ]_store
 
 (* No answer by a replica that has not applied what is committed. *)
 NoPhantomEmpty == [][ last'.a = "Answer" => rep[leader].applied = commit ]_<<store, last>>

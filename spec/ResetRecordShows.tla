@@ -68,16 +68,21 @@ CompletionLast ==
 NoErrorNoAdvance ==
     [][ last'.a = "StepFails" => UNCHANGED <<disk, mem>> ]_<<store, last>>
 
-(* What filters ops is the floor that this op sequence was given. *)
-BoundaryScope == Running /\ ~mem.orphan => mem.boundary = ghost_era.floor
+(* What filters ops is the floor that was chosen, or what became of its record. *)
+BoundaryScope == Running /\ ~mem.orphan => mem.boundary \in {ghost_era.floor, disk.reset.floor}
 
 (* Changes of bookmarks held during a cleanup wait in order, until each is in the log. *)
 HeldCommits == held = ghost_owed
 
-(* A bookmark never lies at or above the end of its era. *)
-BookmarkBound == up = "serve" /\ ~Resetting => \A k \in Used : mem.bm[k].o < mem.end
+(* A bookmark never lies at or above the end of its era; one of an older era is another matter. *)
+BookmarkBound ==
+    up = "serve" /\ ~Resetting =>
+        \A k \in Used : mem.bm[k].op > ghost_era.floor => mem.bm[k].o < mem.end
 
-(* `next` is what the stores of this era made it. *)
+(* `next` is what the stores of this era made it, as far as they were not filtered. *)
 NextContract ==
-    up = "serve" /\ ~Resetting => \A k \in Keys : mem.bm[k].o = Truth(mem.applied).bm[k].o
+    up = "serve" /\ ~Resetting =>
+        LET floor == Max(ghost_era.floor, mem.boundary)
+            truth == Carried(FreshFacts(floor, ghost_era.g, ghost_era.g), mem.applied)
+        IN \A k \in Keys : mem.bm[k].o = truth.bm[k].o
 =============================================================================

@@ -177,21 +177,20 @@ func purges(s Subject, class faults.Class) []*level {
 }
 
 // resetLocal is the model of one replica. A variant is set where it can matter: that of
-// syncs where they fail, that of floors where op numbers begin anew.
+// syncs where those of folders fail, since a step that syncs a file makes a new one; that
+// of floors where op numbers begin anew.
 func resetLocal(s Subject, class faults.Class) *level {
 	var more []string
 	anew := s.Messages == replicated && class == faults.PowerAll
 	switch {
 	case class == faults.DirSync:
-		more = []string{"StepFails"}
-	case class == faults.SyncError:
-		more = []string{"SyncFails"}
+		more = []string{"StepFails", "SyncFails"}
 	case anew:
 		more = []string{"BeginSequence"}
 	}
 	l := local("MatrixResetRecordLocal", "matrix/ResetRecordLocal.cfg", class, more...)
 	l.set["Tagged"] = truth(s.has("tagged-bookmarks"))
-	l.set["RetrySync"] = truth(s.has("retry-sync") && class == faults.SyncError)
+	l.set["RetrySync"] = truth(s.has("retry-sync") && class == faults.DirSync)
 	switch {
 	case class == faults.Retry:
 		l.set["Generations"], l.set["MaxOps"] = "= {1, 2}", number(2)

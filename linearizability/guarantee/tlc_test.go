@@ -62,7 +62,7 @@ func TestModels(t *testing.T) {
 
 	// A sync that is repeated after a failure proves nothing.
 	retry := Subject{Design: "reset-record", Variant: "retry-sync", Positions: "tagged", Messages: persisted, Bookmarks: persisted, Replicas: 1}
-	got = ask(t, m, retry, faults.SyncError)
+	got = ask(t, m, retry, faults.DirSync)
 	require.Equal(t, Violated, got["NoResurrectedBookmark"].Outcome)
 	require.Contains(t, got["NoResurrectedBookmark"].Text, "SyncFails")
 	require.Equal(t, Holds, got["HeldCommits"].Outcome)
@@ -71,7 +71,7 @@ func TestModels(t *testing.T) {
 
 	// What is asked again is remembered.
 	begun := time.Now()
-	require.Equal(t, got, ask(t, m, retry, faults.SyncError))
+	require.Equal(t, got, ask(t, m, retry, faults.DirSync))
 	require.Less(t, time.Since(begun), time.Second)
 }
 
