@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/observe"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 	"purgelab/traces"
@@ -16,21 +18,38 @@ import (
 )
 
 // shown are the defects that a trace shows, with the property whose violation
-// on the replicas says that a run has met the bug.
-var shown = []struct{ defect, property string }{
-	{"local-boundary", "HistoryAgreement"},
-	{"apply-past-purge", "HistoryAgreement"},
-	{"replay-below-boundary", "BoundaryScope"},
-	{"marker-no-dirsync", "GenerationMonotone"},
-	{"stale-auto-commit", "BookmarkBound"},
-	{"duplicate-purge-wipes", "RetryIdempotent"},
+// on the replicas says that a run has met the bug, and the action that the
+// specification does not allow.
+var shown = []struct {
+	design, defect, property string
+	rejected                 observe.Action // empty: differs from run to run
+}{
+	{"ordered", "local-boundary", "HistoryAgreement", ""},
+	{"ordered", "apply-past-purge", "HistoryAgreement", ""},
+	{"ordered", "replay-below-boundary", "BoundaryScope", ""},
+	{"ordered", "marker-no-dirsync", "GenerationMonotone", ""},
+	{"ordered", "stale-auto-commit", "BookmarkBound", ""},
+	{"ordered", "duplicate-purge-wipes", "RetryIdempotent", ""},
+	{"advance", "delete-moves-bookmarks", "HistoryAgreement", ""},
+	{"advance", "start-not-replayed", "HistoryAgreement", "Materialize"},
+	{"reset-record", "bookmark-no-dirsync", "NoResurrectedBookmark", "Boot"},
+	{"reset-record", "commit-during-cleanup", "HeldCommits", "Materialize"},
+	{"reset-record", "complete-before-cleanup", "CompletionLast", "PurgeComplete"},
+	{"reset-record", "floor-not-kept", "BoundaryScope", "Boot"},
+	{"reset-record", "held-reordered", "HeldCommits", "Release"},
+	{"reset-record", "retry-resets-again", "RetryIdempotent", ""},
 }
 
 // met finds a run in which the property is violated.
-func met(t *testing.T, defect, property string) *run.Result {
+func met(t *testing.T, design, defect, property string) *run.Result {
 	t.Helper()
+	s := run.Settings{Design: design, Ops: 150, Faults: "all", Defect: defect}
+	if design == "reset-record" {
+		s.Replicas = 1 // more violate properties without a defect
+	}
 	for seed := range uint64(200) {
-		r, err := run.Run(context.Background(), run.Settings{Seed: seed + 1, Ops: 150, Faults: "all", Defect: defect})
+		s.Seed = seed + 1
+		r, err := run.Run(context.Background(), s)
 		require.NoError(t, err)
 		for _, x := range r.Results {
 			if x.Property == property && x.Verdict == verdict.Fail {
@@ -38,7 +57,7 @@ func met(t *testing.T, defect, property string) *run.Result {
 			}
 		}
 	}
-	t.Fatalf("no run violates %s: replay with: purgelab sweep --seeds 1..200 --ops 150 --faults all --defect %s", property, defect)
+	t.Fatalf("no run violates %s: replay with: purgelab sweep --seeds 1..200 %s", property, strings.Join(s.Flags(), " "))
 	return nil
 }
 
@@ -55,16 +74,19 @@ func traceOf(t testing.TB, r *run.Result) *traces.Trace {
 func TestDefectsAreRejected(t *testing.T) {
 	var list []*traces.Trace
 	for _, d := range shown {
-		list = append(list, traceOf(t, met(t, d.defect, d.property)))
+		list = append(list, traceOf(t, met(t, d.design, d.defect, d.property)))
 	}
 	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
 	require.NoError(t, err)
 	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute}, list)
 	require.NoError(t, err)
-	for _, r := range reports {
+	for i, r := range reports {
 		if r.Verdict != tlc.Fail {
 			t.Errorf("%s: %s %s, want it rejected", r.Trace, r.Verdict, r.Reason)
 			continue
+		}
+		if want := shown[i].rejected; want != "" {
+			require.Equal(t, want, r.Rejections[0].Event.Action, r.Trace)
 		}
 		t.Logf("%s", r.Rejections[0].Explain(r.Trace))
 	}
