@@ -130,7 +130,8 @@ func openMember(cfg Config) (*Replica, error) {
 		return nil, err
 	}
 	r.reclaim = true
-	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil {
+	// A crash may have come between the record of a new member and its first boot.
+	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil || r.joining && r.rep.Journal.Frames == 0 {
 		r.emit(observe.Event{Action: "Rejoin"})
 	}
 	r.booted()
