@@ -47,6 +47,9 @@ func (l *level) named(names []string) []string {
 
 // levels are the models of a subject under a class.
 func levels(s Subject, class faults.Class) []*level {
+	if s.Design != "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) {
+		return nil // what is there is of what is synced
+	}
 	switch s.Design {
 	case "ordered":
 		return append([]*level{orderedLocal(class), orderedGroup(s, class), agreedLog(s)}, purges(s, class)...)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -141,8 +140,6 @@ func Make(ctx context.Context, o Options) (*Matrix, error) {
 	if j.done > 0 && o.Resumed != nil {
 		o.Resumed(j.done, j.all)
 	}
-	// Models first: the longest of them take longest, and the rest fills the gaps.
-	sort.SliceStable(todo, func(a, b int) bool { return todo[a].tlc && !todo[b].tlc })
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(o.Jobs)
 	for _, h := range todo {

@@ -4,16 +4,18 @@ import "purgelab/linearizability/faults"
 
 // Rows that the answers speak of.
 var (
-	theOrdered     = Subject{"ordered", "", "tagged", persisted, persisted, 0}
-	theOrderedBare = Subject{"ordered", "", "bare", persisted, persisted, 0}
-	theAdvance     = Subject{"advance", "", "tagged", persisted, persisted, 0}
-	theAdvanceBare = Subject{"advance", "", "bare", persisted, persisted, 0}
-	theReset       = Subject{"reset-record", "", "tagged", persisted, persisted, 0}
-	theResetBare   = Subject{"reset-record", "", "bare", persisted, persisted, 0}
-	theTagged      = Subject{"reset-record", "tagged-bookmarks", "tagged", persisted, persisted, 0}
-	theRetrySync   = Subject{"reset-record", "retry-sync", "tagged", persisted, persisted, 0}
-	theVolatile    = Subject{"reset-record", "", "tagged", replicated, replicated, 0}
-	theKeepFloor   = Subject{"reset-record", "keep-floor", "tagged", replicated, replicated, 0}
+	theOrdered           = Subject{"ordered", "", "tagged", persisted, persisted, 0}
+	theOrderedBare       = Subject{"ordered", "", "bare", persisted, persisted, 0}
+	theOrderedReplicated = Subject{"ordered", "", "tagged", replicated, replicated, 0}
+	theAdvance           = Subject{"advance", "", "tagged", persisted, persisted, 0}
+	theAdvanceBare       = Subject{"advance", "", "bare", persisted, persisted, 0}
+	theReset             = Subject{"reset-record", "", "tagged", persisted, persisted, 0}
+	theResetBare         = Subject{"reset-record", "", "bare", persisted, persisted, 0}
+	theTagged            = Subject{"reset-record", "tagged-bookmarks", "tagged", persisted, persisted, 0}
+	theRetrySync         = Subject{"reset-record", "retry-sync", "tagged", persisted, persisted, 0}
+	theResetAlone        = Subject{"reset-record", "", "tagged", persisted, persisted, 1}
+	theVolatileAlone     = Subject{"reset-record", "", "tagged", replicated, replicated, 1}
+	theKeepFloorAlone    = Subject{"reset-record", "keep-floor", "tagged", replicated, replicated, 1}
 )
 
 var (
@@ -57,14 +59,21 @@ var Answers = []Question{
 	{"What does a successful purge guarantee after restart or power loss, under each durability policy, per partition?", []Claim{
 		{"Ordered in the log and persisted: once applied it stays applied, nothing of the old era comes back, and nothing that was acknowledged after it is lost, whichever machines lose power.",
 			[]Ref{{Subject: theOrdered, Classes: power, Properties: []string{"GenerationMonotone", "NoResurrectedMessage", "NoResurrectedBookmark", "NoFreshLoss", "NoHiddenFresh", "AckDurable"}, Outcome: Holds}}},
+		{"Ordered in the log and replicated: a minority may lose power without any harm. When a majority does, the partition goes on in a new incarnation: what was acknowledged last may be lost, as the policy says, and what is left is one history of messages, bookmarks and purges, never a blend.",
+			[]Ref{{Subject: theOrderedReplicated, Outcome: Holds}}},
+		{"With the one kept and the other not, each is as its own policy says.",
+			[]Ref{{Subject: Subject{"ordered", "", "tagged", replicated, persisted, 0}, Outcome: Holds},
+				{Subject: Subject{"ordered", "", "tagged", persisted, replicated, 0}, Outcome: Holds}}},
 		{"As a deletion of records and persisted: the same, of one era.",
 			[]Ref{{Subject: theAdvance, Classes: power, Properties: []string{"StartMonotone", "NoResurrectedMessage", "NoFreshLoss", "AckDurable"}, Outcome: Holds}}},
 		{"By a record of each replica, persisted: each replica keeps what it did itself, in the order that recovery needs, but the partition does not keep to it: who leads next may have removed less, or more.",
 			[]Ref{{Subject: theReset, Properties: []string{"CompletionLast", "RetryIdempotent", "NoErrorNoAdvance"}, Outcome: Holds},
 				{Subject: theReset, Classes: power, Properties: []string{"NoResurrectedMessage", "NoHiddenFresh"}, Outcome: Violated}}},
-		{"By a record of each replica, replicated: when all lose power the op numbers that the record is measured in are gone. Kept, it hides messages that are appended afterwards; it has to be dropped with them.",
-			[]Ref{{Subject: theKeepFloor, Classes: allDown, Properties: []string{"NoHiddenFresh"}, Outcome: Violated},
-				{Subject: theVolatile, Classes: allDown, Properties: []string{"BoundaryScope"}, Outcome: Holds}}},
+		{"A single replica agrees with itself: there the same design keeps every property.",
+			[]Ref{{Subject: theResetAlone, Outcome: Holds}}},
+		{"By a record of each replica, replicated: when all lose power the op numbers that the record is measured in are gone. Kept, it hides messages that are appended afterwards, even on a single replica; dropped with them, it does not.",
+			[]Ref{{Subject: theKeepFloorAlone, Classes: allDown, Properties: []string{"NoHiddenFresh"}, Outcome: Violated},
+				{Subject: theVolatileAlone, Classes: allDown, Outcome: Holds}}},
 		{"Per partition: the purge of a topic is one purge for each of its partitions. A crash in between leaves some purged and some not, and those follow.",
 			[]Ref{{Subject: theOrdered, Classes: topics, Outcome: Holds}}},
 	}},
