@@ -203,7 +203,7 @@ func testDoc(t *testing.T, root, name string) {
 func workspace(t *testing.T, root string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, ".tools"), 0o755))
-	for _, name := range []string{"spec", "traces", "docs", ".tools"} {
+	for _, name := range []string{"spec", "traces", "docs", "linearizability", ".tools"} {
 		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)))
 	}
 	return dir

@@ -19,16 +19,17 @@ func (c Change) String() string {
 }
 
 // Diff lists what differs between two states, in the order of the second
-// one's variables, down to the parts that changed.
+// one's variables, down to the parts that changed. Fields of records are in the
+// order of their names.
 func Diff(before, after Step) []Change {
 	var out []Change
 	for _, b := range after.State {
 		old, ok := before.Lookup(b.Name)
 		if !ok {
-			out = append(out, Change{b.Name, "= " + b.Value.String()})
+			out = append(out, Change{b.Name, "= " + b.Value.Sorted().String()})
 			continue
 		}
-		out = diffValue(out, b.Name, old, b.Value)
+		out = diffValue(out, b.Name, old.Sorted(), b.Value.Sorted())
 	}
 	return out
 }

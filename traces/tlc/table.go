@@ -110,7 +110,7 @@ func actionText(steps []Step, i int) string {
 	}
 	var parts []string
 	for k, key := range last.Keys {
-		text := last.Items[k].String()
+		text := last.Items[k].Sorted().String()
 		if strings.EqualFold(strings.Trim(text, `"`), s.Action) {
 			continue
 		}
