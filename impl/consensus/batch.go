@@ -89,7 +89,8 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		n.noteOwnTerm(b.Entries)
 	}
 	b.MustSync = b.State != nil && promises || n.anyPersisted(b.Entries)
-	if b.Early, b.Late = n.split(rd.Messages); n.silent() {
+	n.carried = n.defects.Has(defect.AckCarried) && n.carriedOver(rd.Entries)
+	if b.Early, b.Late = n.split(n.mute(rd.Messages)); n.silent() {
 		b.Early = nil
 	}
 	for _, r := range rd.ReadStates {
@@ -203,7 +204,7 @@ func (n *Node) partition(ms []*raftpb.Message) (early, late []*raftpb.Message) {
 func (n *Node) late(t raftpb.MessageType) bool {
 	switch t {
 	case raftpb.MsgAppResp:
-		return !n.defects.Has(defect.AckBeforeSync)
+		return !n.defects.Has(defect.AckBeforeSync) && !n.carried
 	case raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
 		return !n.defects.Has(defect.VoteBeforeSync)
 	}

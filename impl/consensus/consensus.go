@@ -96,7 +96,9 @@ type Config struct {
 	// election timeout, a multiple of HeartbeatTicks and at least twice as long;
 	// timeouts are drawn from [ElectionTicks, 2*ElectionTicks).
 	HeartbeatTicks, ElectionTicks int
-	// Defects: AckBeforeSync and VoteBeforeSync are read here.
+	// Forgot: the member lost its memory, and runs only because of a defect.
+	Forgot bool
+	// Defects: those of syncs and of suspects are read here.
 	Defects defect.Set
 	// Logger may be nil: silent. raft's own lines appear at debug and trace.
 	Logger hclog.Logger
@@ -131,7 +133,7 @@ func New(c Config) (n *Node, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	state, applied, err := bootState(c.Log, c.Applied)
+	state, applied, err := bootState(c.Log, c.Applied, c.Defects.Has(defect.CommitClamped))
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +146,7 @@ func New(c Config) (n *Node, err error) {
 		defects:   c.Defects,
 		members:   c.Members,
 		persisted: c.Persisted,
+		forgot:    c.Forgot && c.Defects&suspects != 0,
 		hard:      state,
 		saved:     state,
 	}
@@ -179,7 +182,7 @@ func New(c Config) (n *Node, err error) {
 }
 
 // bootState is the hard state and the applied op that raft starts from.
-func bootState(log raftlog.Log, applied op.Number) (raftlog.State, op.Number, error) {
+func bootState(log raftlog.Log, applied op.Number, clamp bool) (raftlog.State, op.Number, error) {
 	base, last := log.First()-1, log.Last()
 	state := log.State()
 	if state == (raftlog.State{}) && last == base && base <= 1 {
@@ -194,6 +197,9 @@ func bootState(log raftlog.Log, applied op.Number) (raftlog.State, op.Number, er
 		return state, 0, &ErrSuspect{What: "the applied op, below the first op stored", Have: uint64(applied), Want: uint64(base)}
 	}
 	applied = max(applied, base)
+	if clamp {
+		applied, state.Commit = min(applied, last), min(state.Commit, last)
+	}
 	state.Commit = max(state.Commit, applied)
 	if state.Commit > last {
 		return state, 0, &ErrSuspect{What: "the last op, below what was committed", Have: uint64(last), Want: uint64(state.Commit)}

@@ -78,6 +78,8 @@ type Node struct {
 	timeout int       // in [election, 2*election)
 
 	abstains bool // see Abstain
+	forgot   bool // by a defect it runs all the same
+	carried  bool // by a defect the batch that is out is acknowledged early
 
 	dirty bool // raft may have something for Ready; asking it allocates
 	ready bool // it has, and dirty
@@ -106,7 +108,7 @@ func (n *Node) Tick() {
 	}
 	n.elapsed++
 	switch {
-	case n.elapsed >= n.timeout && !n.abstains:
+	case n.elapsed >= n.timeout && !n.abstains && !(n.forgot && n.defects.Has(defect.SuspectAcks)):
 		n.redraw()
 		_ = n.raw.Campaign() // its error is always nil; what it cannot do it skips silently
 		n.changed()

@@ -3,6 +3,7 @@ package meta
 import (
 	"slices"
 
+	"purgelab/impl/defect"
 	"purgelab/model/op"
 )
 
@@ -129,7 +130,8 @@ func (s *State) begin(p *Partition, forced bool) {
 			}
 		}
 	}
-	if !forced && (answered < len(s.machines) || 2*shown <= len(s.machines)) {
+	enough := answered == len(s.machines) || s.defects.Has(defect.TwoIncarnations)
+	if !forced && (!enough || 2*shown <= len(s.machines)) {
 		return
 	}
 	p.Source = Source{Machine: best.Machine, Term: best.Evidence.Term, Last: best.Evidence.Last, Forced: forced}
@@ -142,6 +144,11 @@ func (s *State) begin(p *Partition, forced bool) {
 func (s *State) standing(r *Request) Result {
 	p, refusal := s.existing(r)
 	if p == nil {
+		if s.beginsAgain(r) {
+			p = s.Partition(r.Partition)
+			p.Source = Source{Machine: r.Standing.Machine, Term: r.Standing.Evidence.Term, Last: r.Standing.Evidence.Last}
+			p.Incarnation++
+		}
 		return refusal
 	}
 	if r.Kind == SealPartition {
@@ -150,4 +157,12 @@ func (s *State) standing(r *Request) Result {
 		s.report(p, *r.Standing)
 	}
 	return p.result()
+}
+
+// beginsAgain: a defect takes a late report of more for a reason to begin again.
+func (s *State) beginsAgain(r *Request) bool {
+	p := s.Partition(r.Partition)
+	return s.defects.Has(defect.TwoIncarnations) && r.Kind == ReportStanding && r.Standing.Sealed &&
+		p != nil && !p.Deleted && p.Incarnation == r.Incarnation+1 && p.Incarnation > p.First &&
+		r.Standing.Evidence.above(Evidence{Intact: true, Term: p.Source.Term, Last: p.Source.Last})
 }

@@ -119,6 +119,9 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 	}
 	if r.cfg.Defects != 0 {
 		r.breakRule(c, &reply, &eff)
+		if r.belowOldBoundary(e.Op) {
+			eff = engine.Effect{}
+		}
 	}
 	if err := r.materialize(e.Op, eff, ""); err != nil {
 		return err

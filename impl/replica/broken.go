@@ -38,3 +38,10 @@ func (r *Replica) forgetIntents() {
 		r.intents = nil
 	}
 }
+
+// belowOldBoundary: a defect compares the number that an op has in this incarnation
+// with the boundary of a purge of an older one.
+func (r *Replica) belowOldBoundary(n op.Number) bool {
+	b := r.eng.Facts().Boundary
+	return r.cfg.Defects.Has(defect.BoundaryOutlives) && n > r.line.baseLast() && b <= r.line.baseLast() && n-r.line.shift <= b
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -129,7 +130,10 @@ func (c *Config) checkBoot(used bool) error {
 			return nil
 		}
 		if was.Boot != now.Boot && !was.Clean {
-			return &UncleanError{now.Boot, was.Boot}
+			if c.Defects&(defect.SuspectVotes|defect.SuspectAcks|defect.CommitClamped) == 0 {
+				return &UncleanError{now.Boot, was.Boot}
+			}
+			c.forgot = true
 		}
 	case record.Absent:
 		if used {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
@@ -112,7 +113,7 @@ func openMember(cfg Config) (*Replica, error) {
 	}
 	r.eng = r.translate(r.eng)
 	f := r.eng.Facts()
-	if f.Front > r.lastOp() {
+	if f.Front > r.lastOp() && !cfg.Defects.Has(defect.CommitClamped) {
 		return nil, &ForgottenError{Front: f.Front, Last: r.lastOp()}
 	}
 	if err := r.decodeExtra(r.eng.Extra()); err != nil {
@@ -123,7 +124,7 @@ func openMember(cfg Config) (*Replica, error) {
 	r.origin = cfg.Rand.Uint64()
 	r.reads.base = cfg.Rand.Uint64() &^ 0xffffffff
 	r.node, err = consensus.New(consensus.Config{
-		ID: cfg.member.ID, Members: r.members, Log: bootLog{r.jr, r.own(f.Front)}, Applied: r.own(f.Applied), Persisted: cfg.Policy.persisted(), Rand: cfg.Rand,
+		ID: cfg.member.ID, Members: r.members, Log: bootLog{r.jr, r.own(f.Front)}, Applied: r.own(f.Applied), Persisted: cfg.Policy.persisted(), Forgot: r.cfg.forgot, Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Defects: cfg.Defects, Logger: cfg.Logger,
 	})
 	if err != nil {

@@ -61,6 +61,7 @@ type Config struct {
 
 	member  memberRecord // that this machine is, as found on the disk
 	suspect error        // why it is not the one that it was
+	forgot  bool         // it is the one that it was only because of a defect
 
 	HeartbeatTicks, ElectionTicks int
 	// CheckpointOps is how many ops are materialized between checkpoints.

@@ -80,7 +80,11 @@ func (t *Tooth) settings(seed uint64) run.Settings {
 	if t.Design == "reset-record" {
 		s.Replicas = 1
 	}
-	if t.Faults == faults.PowerAll { // which takes what need not be durable
+	switch t.Faults { // of power that take what need not be durable
+	case faults.PowerMinority:
+		s.Replicas = 5
+		fallthrough
+	case faults.PowerAll:
 		s.Messages, s.Bookmarks = "replicated", "replicated"
 	}
 	switch t.Property {

@@ -1,0 +1,31 @@
+package defect
+
+// Defects of replicas that lose their memory, and of new incarnations.
+const (
+	// SuspectVotes: a member that cannot prove that it holds all that it acknowledged
+	// goes on voting under its old identity.
+	SuspectVotes Set = 1 << (iota + 22)
+	// SuspectAcks: it goes on acknowledging.
+	SuspectAcks
+	// CommitClamped: it goes on as if nothing had happened; a commit index beyond the
+	// end of its log is lowered to the end.
+	CommitClamped
+	// AckCarried: entries that an election carried over from an older
+	// term are acknowledged before they are synced.
+	AckCarried
+	// TwoIncarnations: the next incarnation begins when a majority has said what it
+	// holds, and once more when another one shows more.
+	TwoIncarnations
+	// BoundaryOutlives: the boundary of a purge is measured in the op numbers of a later
+	// incarnation, too.
+	BoundaryOutlives
+)
+
+func init() {
+	names["suspect-votes"] = SuspectVotes
+	names["suspect-acks"] = SuspectAcks
+	names["commit-clamped"] = CommitClamped
+	names["ack-carried"] = AckCarried
+	names["two-incarnations"] = TwoIncarnations
+	names["boundary-outlives"] = BoundaryOutlives
+}
