@@ -27,5 +27,6 @@
 //
 // The pruning in these files is checked against a search without any, on
 // random small histories (linearizability/check, TestAgreesWithNaive,
-// TestNewIncarnationsAgreeWithNaive).
+// TestNewIncarnationsAgreeWithNaive), and the contract against the specification
+// (TestModelIsSpec).
 package model

@@ -1,0 +1,151 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/traces/tlc"
+)
+
+// The contract is said twice, in spec/Contract.tla with spec/Partition.tla and in
+// this package. The tests of this file hold the two against each other: TLC
+// prints every transition of a bounded model of Partition, and each is made again
+// by Step. The answer and the state after it must be the same; and whatever
+// Step does with a request that is asked in one state, asked in every other state
+// must be among what TLC printed.
+
+const specDir = "../spec"
+
+// maxEnd is MaxEnd of the configurations: no append goes beyond it.
+const maxEnd = 2
+
+// transitions runs a model of Partition, whose limits are those of one of the
+// specification's own configurations, and returns what it printed.
+func transitions(t *testing.T, spec, cfg string) []transition {
+	t.Helper()
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(spec, cfg))
+	require.NoError(t, err)
+	limits, _, ok := strings.Cut(string(text), "INVARIANTS")
+	require.True(t, ok, cfg)
+	require.Contains(t, limits, fmt.Sprintf("MaxEnd = %d\n", maxEnd), cfg)
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	write("Transitions.tla", `---- MODULE Transitions ----
+EXTENDS MCPartition, TLC
+Printed == PrintT(ToString(<<core, last', core', sent>>))
+====
+`)
+	write("Transitions.cfg", limits+"ACTION_CONSTRAINT Printed\nVIEW View\nCHECK_DEADLOCK FALSE\n")
+	library, err := filepath.Abs(spec)
+	require.NoError(t, err)
+	res, err := tlc.Run(context.Background(), tool, tlc.Options{Dir: dir, Module: "Transitions.tla", Config: "Transitions.cfg", Library: []string{library}, Timeout: 8 * time.Minute, Short: true})
+	require.NoError(t, err)
+	require.Equal(t, tlc.Pass, res.Verdict, "%s %v", res.Reason, res.Errors)
+
+	seen := map[string]bool{}
+	var out []transition
+	for _, line := range res.Output {
+		line = strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`)
+		if !strings.HasPrefix(line, "<<[") {
+			continue
+		}
+		v, err := tlc.ParseValue(line)
+		require.NoError(t, err, line)
+		v = v.Sorted()
+		if key := v.String(); !seen[key] {
+			seen[key] = true
+			out = append(out, newTransition(v))
+		}
+	}
+	return out
+}
+
+// judge replays transitions, and returns the first difference and counts.
+func judge(sem Semantics, all []transition) (difference string, replayed, aside int) {
+	requests := map[string]*asked{}
+	made := map[string]bool{}
+	cores := map[string]tlc.Value{}
+	for _, x := range all {
+		core := x.core.String()
+		cores[core] = x.core
+		if x.aside() {
+			aside++
+			continue
+		}
+		replayed++
+		if d := x.replay(sem); d != "" {
+			return fmt.Sprintf("%s\nin %s:\n%s", x.last, x.core, d), replayed, aside
+		}
+		if a, ok := x.unnumbered(); ok {
+			requests[a.name] = a
+			made[core+a.name] = true
+		}
+	}
+	// The other way: what was asked anywhere is asked everywhere.
+	for core, v := range cores {
+		for name, a := range requests {
+			if made[core+name] || a.beyond(v) {
+				continue
+			}
+			return fmt.Sprintf("%s is never asked in %s", name, core), replayed, aside
+		}
+	}
+	return "", replayed, aside
+}
+
+func TestModelIsSpec(t *testing.T) {
+	total := 0
+	for cfg, sem := range map[string]Semantics{
+		"MCPartition.cfg":              {},
+		"MCPartitionContinue.cfg":      {Numbering: Continue},
+		"MCPartitionSessionsFew.cfg":   {Sessions: 1},
+		"MCPartitionSuccessionFew.cfg": {},
+	} {
+		all := transitions(t, specDir, cfg)
+		difference, replayed, aside := judge(sem, all)
+		require.Empty(t, difference, cfg)
+		t.Logf("%s: %d transitions replayed, %d aside", cfg, replayed, aside)
+		total += replayed
+	}
+	t.Logf("%d transitions replayed", total)
+	require.GreaterOrEqual(t, total, 40000)
+}
+
+// TestDriftIsSeen: one guard of the specification that is a little different is
+// found, whichever it is.
+func TestDriftIsSeen(t *testing.T) {
+	for _, drift := range []struct{ cfg, module, rule, other string }{
+		{"MCPartitionFew.cfg", "Contract.tla", `q.pos.o < 0 \/ q.pos.o >= End(c)`, `q.pos.o < 0 \/ q.pos.o > End(c)`},
+		{"MCPartitionFew.cfg", "Contract.tla", `IF q.g <= c.gen THEN Gives`, `IF q.g < c.gen THEN Gives`},
+		{"MCPartitionFew.cfg", "Partition.tla", "    /\\ q.f = \"store\"\n", "    /\\ q.f = \"store\" /\\ core.start = 0\n"},
+		{"MCPartitionSuccessionFew.cfg", "Contract.tla", `c.began[j].o > p.o`, `c.began[j].o >= p.o`},
+	} {
+		dir := t.TempDir()
+		files, err := filepath.Glob(filepath.Join(specDir, "*"))
+		require.NoError(t, err)
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && regexp.MustCompile(`\.(tla|cfg)$`).MatchString(f) {
+				if filepath.Base(f) == drift.module {
+					require.Equal(t, 1, strings.Count(string(text), drift.rule), drift.rule)
+					text = []byte(strings.Replace(string(text), drift.rule, drift.other, 1))
+				}
+				require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o644))
+			}
+		}
+		difference, _, _ := judge(Semantics{}, transitions(t, dir, drift.cfg))
+		require.NotEmpty(t, difference, drift.rule)
+		t.Logf("%s for %s: %s", drift.other, drift.rule, difference)
+	}
+}
