@@ -134,8 +134,8 @@ func (d *design) uncovered(t *Trace) string {
 		}
 	}
 	for _, l := range t.Lines {
-		if l.Action == NewIncarnation {
-			return fmt.Sprintf("line %d begins op numbers anew, and there is no trace specification of that yet", l.Number)
+		if l.Action == NewIncarnation || l.Incarnation != 0 {
+			return fmt.Sprintf("line %d is of an incarnation that goes on from another one, and there is no trace specification of that yet", l.Number)
 		}
 	}
 	if h.Variant == "" {

@@ -189,10 +189,10 @@ func TestUncoveredSettingsAreUndecided(t *testing.T) {
 		return &out
 	}
 	for want, tr := range map[string]*Trace{
-		"not validated: there is no trace specification of messages that are replicated yet":              with(ordered, func(h *Header) { h.Messages = "replicated" }),
-		"not validated: there is no trace specification of bookmarks that are replicated yet":             with(ordered, func(h *Header) { h.Bookmarks = "replicated" }),
-		"not validated: there is no trace specification of the variant half-floor of reset-record yet":    with(readSample(t, "testdata/accepted/reset-record-one-replica.ndjson"), func(h *Header) { h.Variant = "keep-floor,half-floor" }),
-		"not validated: line 999 begins op numbers anew, and there is no trace specification of that yet": &begun,
+		"not validated: there is no trace specification of messages that are replicated yet":                                          with(ordered, func(h *Header) { h.Messages = "replicated" }),
+		"not validated: there is no trace specification of bookmarks that are replicated yet":                                         with(ordered, func(h *Header) { h.Bookmarks = "replicated" }),
+		"not validated: there is no trace specification of the variant half-floor of reset-record yet":                                with(readSample(t, "testdata/accepted/reset-record-one-replica.ndjson"), func(h *Header) { h.Variant = "keep-floor,half-floor" }),
+		"not validated: line 999 is of an incarnation that goes on from another one, and there is no trace specification of that yet": &begun,
 	} {
 		r := validate(t, tr)[0]
 		require.Equal(t, tlc.Undecided, r.Verdict)

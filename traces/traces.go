@@ -85,7 +85,8 @@ const (
 )
 
 // Actions that no specification judges: the first two belong to consensus; of the
-// last, which begins op numbers anew, there is no trace module yet.
+// last, after which the partition goes on in another incarnation, there is no trace
+// module yet.
 const (
 	ChangeMembers  observe.Action = "ChangeMembers"
 	Joined         observe.Action = "Joined"
