@@ -26,6 +26,9 @@ func TestGeneratedHistoriesPass(t *testing.T) {
 		{clients: 4, ops: 300, unknown: 0.1, keys: 2, sessions: true},
 		{clients: 3, ops: 200, unknown: 0.05, keys: 2, semantics: model.Semantics{Numbering: model.Continue}},
 		{clients: 3, ops: 200, keys: 2, sessions: true, semantics: model.Semantics{Sessions: 2}},
+		{clients: 4, ops: 300, unknown: 0.05, keys: 2, begins: 3, loses: op.LosesMessages | op.LosesBookmarks},
+		{clients: 4, ops: 300, unknown: 0.05, keys: 2, begins: 3, loses: op.LosesMessages},
+		{clients: 4, ops: 300, unknown: 0.1, keys: 2, begins: 3},
 	} {
 		for seed := uint64(1); seed <= seeds.Count(); seed++ {
 			rec, _ := generate(seed, s)
