@@ -182,10 +182,6 @@ type committed struct {
 // Observe implements observe.Sink.
 func (t *tracer) Observe(e observe.Event) {
 	t.check.Observe(e)
-	switch e.Action {
-	case "Rejoin", "Joined", "ChangeMembers", "NewIncarnation":
-		return // no trace specification knows them
-	}
 	if !t.keep {
 		return
 	}
