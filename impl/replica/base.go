@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,7 +82,7 @@ func openCopying(cfg Config) (*Replica, error) {
 	} else if cfg.Base.Machine == cfg.ID {
 		if c.old, err = cfg.openOld(); err == nil {
 			c.segments = c.old.segments
-		} else if len(cfg.Members) == 1 {
+		} else if len(cfg.Members) == 1 || unread(err) != nil {
 			return nil, err
 		} // else somebody has the base already
 	}
@@ -105,12 +106,15 @@ func (c *Config) openOld() (*oldLog, error) {
 	}
 	for _, home := range []string{was.member.Home, was.member.Kept} {
 		was.member.Home = home
-		if was.showsAt(was.home()) != (Evidence{Intact: true, Term: c.Base.Term, Last: c.Base.Last}) {
+		shown, err := was.showsAt(was.home())
+		if err != nil {
+			return nil, err
+		}
+		if shown != (Evidence{Intact: true, Term: c.Base.Term, Last: c.Base.Last}) {
 			continue
 		}
 		old := &oldLog{}
 		var whole bool
-		var err error
 		if old.segments, whole, err = was.readBase(); err != nil {
 			return nil, err
 		}
@@ -277,14 +281,17 @@ func (r *Replica) translate(e engine.Engine) engine.Engine {
 
 // baseIsGood tells whether the base of a suspect can still be used. One that cannot
 // is dropped, and copied again.
-func (c *Config) baseIsGood() bool {
-	if _, whole, err := c.readBase(); err == nil && whole {
-		if jr, err := c.openBaseLog(); err == nil {
-			jr.Close()
-			return true
+func (c *Config) baseIsGood() (bool, error) {
+	_, whole, err := c.readBase()
+	if err == nil && whole {
+		var jr *journal.Journal
+		if jr, err = c.openBaseLog(); err == nil {
+			return true, jr.Close()
 		}
 	}
-	_ = removeAll(c.FS, c.Dir+"/base") // if it comes back it is found bad again
-	_ = removeAll(c.FS, c.Dir+"/base-log")
-	return false
+	if unread(err) != nil {
+		return false, err
+	}
+	// If they come back they are found bad again.
+	return false, errors.Join(removeAll(c.FS, c.Dir+"/base"), removeAll(c.FS, c.Dir+"/base-log"))
 }

@@ -42,7 +42,7 @@ func Open(cfg Config) (*Replica, error) {
 	if sealed, e := cfg.isSealed(); e != nil {
 		err = e
 	} else if sealed {
-		return openSealed(cfg), nil
+		return openSealed(cfg)
 	}
 	if err == nil && cfg.Base != nil {
 		var whole bool
@@ -53,6 +53,9 @@ func Open(cfg Config) (*Replica, error) {
 			}
 			return r, nil
 		}
+	}
+	if err == nil {
+		err = cfg.Damaged
 	}
 	if err == nil {
 		var r *Replica
@@ -72,7 +75,10 @@ func Open(cfg Config) (*Replica, error) {
 	if !suspicious(err) || cfg.Design == ResetRecord {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
-	e := cfg.evidence()
+	e, unread := cfg.evidence()
+	if unread != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(unread))
+	}
 	if len(cfg.Members) == 1 && !e.Intact {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
@@ -82,8 +88,14 @@ func Open(cfg Config) (*Replica, error) {
 	}
 	cfg.suspect = err
 	open := openMember
-	if cfg.Base != nil && !cfg.baseIsGood() {
-		open = openCopying
+	if cfg.Base != nil {
+		good, err := cfg.baseIsGood()
+		if err != nil {
+			return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+		}
+		if !good {
+			open = openCopying
+		}
 	}
 	r, err := open(cfg)
 	if err != nil {
@@ -154,9 +166,9 @@ func (r *Replica) own(n op.Number) op.Number { return max(n, r.line.baseLast()) 
 // evidence is what the files of the members that this machine was can show; those
 // that are kept are known already. Where all is synced before it is acknowledged a
 // suspect is damaged, and what is left of it shows nothing.
-func (c *Config) evidence() Evidence {
+func (c *Config) evidence() (best Evidence, err error) {
 	if !c.Policy.forgetful() {
-		return Evidence{}
+		return best, nil
 	}
 	homes := []string{c.home()}
 	if c.member.Home == ownHome { // the record itself may be what is damaged
@@ -167,13 +179,16 @@ func (c *Config) evidence() Evidence {
 			}
 		}
 	}
-	var best Evidence
 	for _, home := range homes {
-		if e := c.showsAt(home); e.Above(best) {
+		e, err := c.showsAt(home)
+		if err != nil {
+			return best, err
+		}
+		if e.Above(best) {
 			best = e
 		}
 	}
-	return best
+	return best, nil
 }
 
 // ForgottenError means that the disk holds the effect of an op that the journal

@@ -56,6 +56,8 @@ type Config struct {
 	BootID uint64
 	// Lost says that there was a replica here before, and that its disk is gone.
 	Lost bool
+	// Damaged, if not nil, is why the replica before this one stopped: it met damage.
+	Damaged error
 	// Base, if not nil, is what the incarnation goes on from.
 	Base *Base
 

@@ -1,10 +1,13 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/journal"
 	"purgelab/impl/record"
+	"purgelab/impl/vfs"
 )
 
 // A sealed replica has stopped for good: its incarnation is to end. That is a record
@@ -38,10 +41,12 @@ func (c *Config) isSealed() (bool, error) {
 }
 
 // openSealed is a replica that only tells what it holds.
-func openSealed(cfg Config) *Replica {
-	r := &Replica{cfg: cfg, log: cfg.Logger, sealed: true, joining: cfg.member.Joining}
-	r.shown = cfg.showsAt(cfg.home())
-	return r
+func openSealed(cfg Config) (*Replica, error) {
+	shown, err := cfg.showsAt(cfg.home())
+	if err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+	}
+	return &Replica{cfg: cfg, log: cfg.Logger, sealed: true, joining: cfg.member.Joining, shown: shown}, nil
 }
 
 // Standing is what the metadata plane must know of a replica.
@@ -72,17 +77,26 @@ func (r *Replica) shows() Evidence {
 	return Evidence{Intact: err == nil, Term: term, Last: last}
 }
 
-// showsAt is what the journal in a member's folder shows.
-func (c *Config) showsAt(home string) Evidence {
+// showsAt is what the journal in a member's folder shows: nothing if it is damaged or
+// not there. An error means that the disk could not be read, so nobody knows.
+func (c *Config) showsAt(home string) (Evidence, error) {
 	if _, err := c.FS.List(home + "/journal"); err != nil {
-		return Evidence{}
+		return Evidence{}, unread(err)
 	}
 	jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: home + "/journal", Identity: c.identity(), FileBytes: c.JournalBytes})
 	if err != nil {
-		return Evidence{}
+		return Evidence{}, unread(err)
 	}
 	defer jr.Close()
 	last := jr.Last()
 	term, err := jr.Term(last)
-	return Evidence{Intact: err == nil, Term: term, Last: last}
+	return Evidence{Intact: err == nil, Term: term, Last: last}, nil
+}
+
+// unread passes on an error that says nothing about what the disk holds.
+func unread(err error) error {
+	if errors.Is(err, vfs.ErrCrashed) || vfs.Failed(err) && !errors.Is(err, corrupt.ErrCorrupt) {
+		return err
+	}
+	return nil
 }

@@ -191,3 +191,23 @@ func (c *Cluster) learns(cl *client, p op.Partition, i op.Incarnation) bool {
 // Repeats is a Script that wants to know which requests were sent more than once:
 // where a log is lost another copy may be found in another one, in another place.
 type Repeats interface{ Again(call *Call) }
+
+// reopen starts a replica again that stopped over damage: its member is renounced.
+// One that is alone must not be, unless its policy allows that something is lost.
+func (c *Cluster) reopen(m *machine, h int, err error) {
+	if c.o.Design == replica.ResetRecord || c.o.Replicas == 1 && !c.forgetful() {
+		return
+	}
+	epoch := m.epoch
+	c.After(diskRestart, func() {
+		s := &m.members[h]
+		if !m.up || m.epoch != epoch || s.member != nil {
+			return
+		}
+		s.damaged = err
+		m.current[c.shards[h].partition] = nobody
+		if c.place(m); m.up {
+			c.tell(m)
+		}
+	})
+}

@@ -73,6 +73,7 @@ type slot struct {
 	incarnation     op.Incarnation
 	shift           op.Number
 	copying, sealed bool
+	damaged         error             // why it stopped
 	stands          *replica.Standing // as told to the plane's replica in this boot
 }
 
@@ -165,6 +166,7 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 	if c.restartForDisk(m, err) {
 		return
 	}
+	ran := p != metaSlotNumber && m.members[p].member != nil
 	of := meta.OwnPartition
 	if p == metaSlotNumber {
 		m.meta.member = nil
@@ -178,6 +180,9 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 			m.gone = true
 			c.Stopped = append(c.Stopped, r)
 			c.Effects.Stopped++
+		}
+		if ran {
+			c.reopen(m, p, err)
 		}
 		return
 	}
@@ -362,8 +367,7 @@ func (c *Cluster) Crash(ids []int, power bool, down int64) int {
 	for _, id := range ids {
 		m := &c.machines[id]
 		if !m.up {
-			if power && c.volatile() {
-				c.darken(m)
+			if power && c.volatile() && c.darken(m) {
 				c.allDark()
 			}
 			continue

@@ -237,7 +237,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 	s.sealed, s.stands, s.member = false, nil, nil
 	member, err := c.open(replica.Config{
 		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
-		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p),
+		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged,
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
 		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,
@@ -246,6 +246,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		Defects: c.o.Defects,
 		Plane:   true, Hold: c.o.Hold,
 	})
+	s.damaged = nil
 	if err != nil {
 		c.stopped(m, h, err)
 		return
