@@ -48,7 +48,7 @@ func (l *level) named(names []string) []string {
 // levels are the models of a subject under a class.
 func levels(s Subject, class faults.Class) []*level {
 	if s.Design != "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) {
-		return nil // what is there is of what is synced
+		return unsynced(s, class)
 	}
 	switch s.Design {
 	case "ordered":
@@ -63,6 +63,35 @@ func levels(s Subject, class faults.Class) []*level {
 		return []*level{advanceLocal(class), advanceGroup(s, class), agreedLog(s)}
 	}
 	return nil
+}
+
+// unsynced are the models of a subject that does not sync all that it acknowledges.
+// Where no power fails nothing of that is lost. Where it does, members join anew, or a
+// new incarnation goes on from what one of them has. There is no model of one replica
+// whose journal lacks what it has applied.
+func unsynced(s Subject, class faults.Class) []*level {
+	switch class {
+	case faults.None, faults.Retry, faults.LeaderChange, faults.OneProcess:
+		s.Messages, s.Bookmarks = persisted, persisted
+		return levels(s, class)
+	case faults.PowerOne, faults.PowerMinority, faults.PowerMajority, faults.PowerAll:
+	default:
+		return nil
+	}
+	list := []*level{agreedLog(s)}
+	if s.Design == "ordered" {
+		policy := "<- VolatileAll"
+		switch {
+		case s.Bookmarks == persisted:
+			policy = "<- VolatileMessages"
+		case s.Messages == persisted:
+			policy = "<- VolatileBookmarks"
+		}
+		list = append(list, s.alone(&level{
+			name: "MCOrderedGroupSuccession", module: "MCOrderedGroup", cfg: "MCOrderedGroupSuccession.cfg", set: map[string]string{"Persisted": policy},
+		}))
+	}
+	return list
 }
 
 // crashes of one replica in a class, by the names of actions, and how many. A record
