@@ -30,14 +30,15 @@ func (c *Cluster) volatile() bool {
 	return (&replica.Config{Design: c.o.Design, Policy: c.o.Policy}).Volatile()
 }
 
-// darken takes the power from a machine that is down already.
-func (c *Cluster) darken(m *machine) {
+// darken takes the power from a machine that is down already, if it has any.
+func (c *Cluster) darken(m *machine) bool {
 	if m.up || m.dark {
-		return
+		return false
 	}
 	m.losses++
 	m.disk.PowerLoss(c.powerRand)
 	m.dark = true
+	return true
 }
 
 // allDark begins all op numbers anew if no machine has power.

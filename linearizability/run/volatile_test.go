@@ -100,6 +100,26 @@ func TestVolatileGroup(t *testing.T) {
 	}
 }
 
+// TestPowerThatFailsInTheDark: power that fails where there is none ends no second
+// sequence of op numbers, and a machine that is down with what it has cached loses
+// that, too.
+func TestPowerThatFailsInTheDark(t *testing.T) {
+	all := []int{1, 2, 3}
+	s := volatile(3, "")
+	s.Plan = &faults.Plan{Faults: []faults.Fault{
+		{At: 500, For: 400, Kind: faults.ProcessCrash, Replicas: []int{2}},
+		{At: 600, For: 200, Kind: faults.PowerLoss, Replicas: all},
+		{At: 700, For: 200, Kind: faults.PowerLoss, Replicas: all},
+		{At: 750, For: 200, Kind: faults.PowerLoss, Replicas: all},
+	}}
+	for s.Seed = 1; s.Seed <= 5; s.Seed++ {
+		r, err := Run(context.Background(), s)
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Effects.Sequences)
+		require.Equal(t, 2, r.Partitions)
+	}
+}
+
 // TestVolatilePlans: a plan that takes the power from one machine of three is refused.
 func TestVolatilePlans(t *testing.T) {
 	s := volatile(3, "")
