@@ -115,6 +115,12 @@ func Make(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Classes == nil {
 		o.Classes = faults.Matrix
 	}
+	// Plans that do not show what they say are found out at once.
+	for i := range o.Weaknesses {
+		if _, err := o.Weaknesses[i].Show(ctx, o.Weaknesses[i].Subject); err != nil {
+			return nil, err
+		}
+	}
 	j := &job{o: o}
 	out := &Matrix{Runs: o.Runs}
 	var todo []half

@@ -14,9 +14,9 @@ import (
 	"purgelab/linearizability/verdict"
 )
 
-// DefaultRuns is how many runs each subject has under each class. They take a
-// third of the time that the whole matrix may take on two cores.
-const DefaultRuns = 500
+// DefaultRuns is how many runs each subject has under each class. They take some ten
+// minutes on two cores, as long as the models do.
+const DefaultRuns = 400
 
 // runOps is how many operations a run has: enough for several purges and faults.
 const runOps = 200
