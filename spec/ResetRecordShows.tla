@@ -23,11 +23,12 @@ Stable == Readable(SubSeq(disk.segs.es, 1, disk.segs.synced), Len(log), 0)
 (* Bookmarks in use: none while they are cleaned up. *)
 Used == {k \in Keys : mem.bm[k].o # -1}
 
+(* Messages and purge record of a replica that serves belong to one era. A bookmark of an
+   older one is a matter of NoResurrectedBookmark. *)
 HistoryAgreement ==
     up = "serve" /\ ~Resetting =>
         /\ mem.gen = ghost_era.g
         /\ \A x \in Shown : x[2] > ghost_era.floor
-        /\ \A k \in Used : mem.bm[k].op > ghost_era.floor
 
 (* After a replica applied generation g it shows no message of an older one. *)
 NoResurrectedMessage == up = "serve" /\ ~Resetting => \A x \in Shown : x[2] > ghost_era.floor
@@ -56,13 +57,14 @@ GenerationMonotone ==
     /\ KnownDone <= KnownReset.g
     /\ Running => mem.settled <= KnownDone /\ mem.gen <= KnownReset.g
 
-(* A completion implies that no older bookmark and no older message can be seen again. *)
+(* A completion is recorded when no older bookmark and no older message can be seen again,
+   as far as syncs told the truth: of the others NoResurrectedBookmark speaks. *)
 CompletionLast ==
-    disk.done = disk.reset.g /\ disk.done > 0 /\ disk.reset = ghost_era /\ ~Resetting =>
-        /\ disk.segsBack = <<>>
-        /\ \A k \in Keys :
-            /\ \A i \in DOMAIN disk.files[k].es : disk.files[k].es[i].op > ghost_era.floor
-            /\ disk.back[k] = <<>>
+    [][ last'.a = "PurgeComplete" =>
+            /\ disk.reset.g = disk'.done
+            /\ disk.segsBack = <<>> \/ disk.segsLost
+            /\ \A k \in Keys : disk.files[k].es = <<>> /\ (disk.back[k] = <<>> \/ k \in disk.lost)
+      ]_<<disk, last>>
 
 (* A step that reports failure leaves generation and records as they were. *)
 NoErrorNoAdvance ==
