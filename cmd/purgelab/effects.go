@@ -12,7 +12,7 @@ import (
 var crashes = []faults.Kind{faults.ProcessCrash, faults.PowerLoss, faults.CrashAt, faults.CrashAmid}
 
 // disks are the kinds of fault that make a disk fail, or lie.
-var disks = []faults.Kind{faults.DiskFault, faults.Rot, faults.Misdirect, faults.FlipRead, faults.Lie}
+var disks = []faults.Kind{faults.DiskFault, faults.Rot, faults.Misdirect, faults.FlipRead, faults.Lie, faults.ReplaceDisk}
 
 // causes says which kinds of fault can bring an effect about. What is not named
 // here may happen whatever breaks.
@@ -41,6 +41,7 @@ var causes = map[string][]faults.Kind{
 	"bits flipped in writes":          {faults.Lie},
 	"bits flipped in reads":           {faults.FlipRead, faults.Lie},
 	"stale reads":                     {faults.Lie},
+	"disks replaced":                  {faults.ReplaceDisk},
 	"replicas stopped by them":        disks,
 	"replicas that lost their memory": slices.Concat(crashes, disks),
 	"suspects rejoined":               slices.Concat(crashes, disks),

@@ -28,6 +28,7 @@ type Effects struct {
 	FlippedWrites   int `json:"flippedWrites"`  // writes with a wrong bit
 	FlippedReads    int `json:"flippedReads"`   // reads with a wrong bit
 	StaleReads      int `json:"staleReads"`     // reads of what was there before
+	Replaced        int `json:"replaced"`       // disks that were replaced by empty ones
 	Stopped         int `json:"stopped"`        // replicas that refused them
 	Suspects        int `json:"suspects"`       // replicas that lost their memory
 	Sequences       int `json:"sequences"`      // op numbers that began anew
@@ -71,6 +72,7 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("bits flipped in writes", e.FlippedWrites)
 	f("bits flipped in reads", e.FlippedReads)
 	f("stale reads", e.StaleReads)
+	f("disks replaced", e.Replaced)
 	f("replicas stopped by them", e.Stopped)
 	f("replicas that lost their memory", e.Suspects)
 	f("op numbers begun anew", e.Sequences)
@@ -115,6 +117,7 @@ func (e *Effects) Add(o Effects) {
 	e.FlippedWrites += o.FlippedWrites
 	e.FlippedReads += o.FlippedReads
 	e.StaleReads += o.StaleReads
+	e.Replaced += o.Replaced
 	e.Stopped += o.Stopped
 	e.Suspects += o.Suspects
 	e.Sequences += o.Sequences

@@ -233,11 +233,14 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		}
 	}
 	s.boots++
+	if s.incarnation != at.incarnation {
+		s.lost = false // of this one nothing was there
+	}
 	s.told, s.exists, s.incarnation = 0, true, at.incarnation
 	s.sealed, s.stands, s.member = false, nil, nil
 	member, err := c.open(replica.Config{
 		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
-		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged,
+		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged, Lost: s.lost,
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
 		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,

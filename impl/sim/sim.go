@@ -34,9 +34,12 @@
 //	          went astray, or are read wrongly; their replica must refuse them,
 //	          so no more than a minority of machines is struck. See rot.go.
 //	clocks    Ticks of different machines are not aligned; their rate is equal.
+//	memory    A replica that cannot trust its memory joins its group again, or its
+//	          partition goes on in a new incarnation. The disk of a machine's
+//	          partitions may be replaced by an empty one.
 //
-// Not modelled yet: clocks that drift, memory that
-// flips, machines that are replaced. Nothing is byzantine.
+// Not modelled yet: clocks that drift, memory that flips, machines whose replica of
+// the metadata plane is gone. Nothing is byzantine.
 //
 // # Randomness
 //

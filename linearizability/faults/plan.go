@@ -64,10 +64,13 @@ const (
 	Misdirect Kind = "misdirect"
 	FlipRead  Kind = "flip-read"
 	Lie       Kind = "lie"
+	// ReplaceDisk takes one replica down, for For, and the disk of its partitions
+	// from it. No class draws it.
+	ReplaceDisk Kind = "replace-disk"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -186,7 +189,7 @@ func (f *Fault) check(n int) error {
 // Storage tells whether disks fail in this plan.
 func (p *Plan) Storage() bool {
 	for i := range p.Faults {
-		if k := p.Faults[i].Kind; k == DiskFault || k.spoils() {
+		if k := p.Faults[i].Kind; k == DiskFault || k == ReplaceDisk || k.spoils() {
 			return true
 		}
 	}

@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"strings"
+
+	"purgelab/model/op"
+)
+
+// ReplaceDisk takes a machine down and gives it an empty disk for its partitions;
+// that of its system, with the plane's replica and the tombstones, is another one.
+// Whoever did that says so: the replicas of partitions begin as suspects that have
+// nothing to show. It strikes only where every other machine is up and has all its
+// memory, and never more than a minority in a run, damage included: what a quorum
+// holds is never lost. It tells whether it did.
+func (c *Cluster) ReplaceDisk(id int, down int64) bool {
+	m := &c.machines[id]
+	if !m.up || c.o.Replicas == 1 || !c.mayRot(m, int(m.of)) {
+		return false
+	}
+	for i := 1; i <= c.o.Replicas; i++ {
+		x := &c.machines[i]
+		if !x.up {
+			return false
+		}
+		for h := range x.members {
+			if s := &x.members[h]; !s.exists || x.current[c.shards[h].partition] != h {
+				continue
+			} else if s.member == nil {
+				return false
+			} else if v := s.member.View(); v.Joining || v.Sealed || v.Copying {
+				return false
+			}
+		}
+	}
+	c.down(m, true)
+	fs := m.disk.FS()
+	names, err := fs.List(".")
+	if err != nil {
+		panic(err) // a disk in memory
+	}
+	for _, name := range names {
+		if dir, ok := strings.CutSuffix(name, "/"); ok && dir != metaDir {
+			if err := removeAll(fs, dir); err != nil {
+				panic(err)
+			}
+		}
+	}
+	if err := fs.SyncDir("sim.replace.dirsync", "."); err != nil {
+		panic(err)
+	}
+	for h := range m.members {
+		m.members[h].lost = m.members[h].exists
+	}
+	m.rotten, m.of = true, op.Partition(0)
+	c.Effects.Replaced++
+	c.schedule(down, event{kind: evRestart, who: uint16(id), epoch: m.epoch})
+	return true
+}
