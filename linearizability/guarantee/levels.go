@@ -182,7 +182,11 @@ func advanceGroup(s Subject, class faults.Class) *level {
 // holds there holds here: any replicas lose power at any time, and anyone may lead who
 // holds as much as a majority.
 func agreedLog(s Subject) *level {
-	return s.alone(&level{name: "MCAgreedLog", module: "MCAgreedLog", cfg: "MCAgreedLog.cfg", set: map[string]string{}})
+	l := &level{name: "MCAgreedLog", module: "MCAgreedLog", cfg: "MCAgreedLog.cfg", set: map[string]string{}}
+	if s.Replicas == 1 {
+		l.set["MaxReplaced"] = number(0) // a new disk in place of the only one is no fault of any class
+	}
+	return s.alone(l)
 }
 
 // alone makes a model of several replicas one of a single replica, if the subject is.
