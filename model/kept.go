@@ -105,13 +105,13 @@ func (s *succession) admits(c *State) bool {
 // with it, so of the points before the purge that begins the new incarnation's
 // generation the latest will do, and those that a purge expects; and none, if
 // that purge was agreed on.
-func (s *succession) prune(points []point, now *State) []point {
+func (s *succession) prune(points []configuration, now *State) []configuration {
 	g := s.bounds.Position.Generation
 	agreed := s.bounds.Agreed.Generation == g && now.generation == g
 	if !agreed && now.settled >= g || len(points) == 0 {
 		return points
 	}
-	return slices.DeleteFunc(slices.Clone(points), func(x point) bool {
+	return slices.DeleteFunc(slices.Clone(points), func(x configuration) bool {
 		return x.core.generation < g && (agreed || !slices.ContainsFunc(s.expected, func(p op.Position) bool {
 			return p.Generation == x.core.generation && p.Offset >= x.core.End()
 		}))

@@ -37,7 +37,6 @@ type configuration struct {
 	core    *State  // without bookmarks, unless sessions are tracked
 	pending []int32 // unknown operations on the core; sorted, never modified in place
 	keys    []keyed // sorted by key, never modified in place
-	joined  int32   // unknown operations that are or were pending: those below it
 	trail   *trail  // from what the next incarnation may go on; nil: there is none
 }
 
@@ -89,7 +88,6 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 	e := expansion{p: p, x: x}
 	for _, c := range set.list {
 		if x.unknown >= 0 {
-			c.joined = int32(x.unknown) + 1
 			e.out = append(e.out, c.add(int32(x.unknown), &p.unknowns[x.unknown]))
 			continue
 		}
@@ -116,6 +114,7 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 
 // add makes an unknown operation pending.
 func (c configuration) add(u int32, x *unknown) configuration {
+	c.trail = c.trail.add(u, x)
 	if !x.keyed {
 		c.pending = insert(c.pending, u)
 		return c
@@ -352,17 +351,25 @@ next:
 		out = append(out, c)
 	}
 	var h uint64
-	for _, c := range out {
-		k := mixAll(c.core.Hash(), c.pending)
-		for i := range c.keys {
-			k = c.keys[i].mix(k)
-		}
-		if c.trail != nil {
-			k = mix(k, c.trail.hash)
-		}
-		h ^= k
+	for i := range out {
+		h ^= out[i].mix(0)
 	}
 	return &configurations{out, h}
+}
+
+func (c configuration) same(d configuration) bool {
+	return slices.Equal(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys) && c.trail.equal(d.trail)
+}
+
+func (c configuration) mix(h uint64) uint64 {
+	h = mixAll(mix(h, c.core.Hash()), c.pending)
+	for i := range c.keys {
+		h = c.keys[i].mix(h)
+	}
+	if c.trail != nil {
+		h = mix(h, c.trail.hash)
+	}
+	return h
 }
 
 func (s *configurations) equal(o *configurations) bool {
@@ -373,9 +380,7 @@ func (s *configurations) equal(o *configurations) bool {
 		return false
 	}
 	for _, c := range s.list {
-		if !slices.ContainsFunc(o.list, func(d configuration) bool {
-			return slices.Equal(c.pending, d.pending) && c.core.Equal(d.core) && sameKeys(c.keys, d.keys) && c.trail.equal(d.trail)
-		}) {
+		if !slices.ContainsFunc(o.list, c.same) {
 			return false
 		}
 	}

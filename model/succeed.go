@@ -13,16 +13,7 @@ func (e *expansion) succeed(c configuration) {
 		return
 	}
 	e.p.filling = s
-	for _, x := range c.trail.points {
-		from := configuration{core: x.core, pending: x.pending, keys: x.keys, joined: c.joined}
-		for u := x.joined; u < c.joined; u++ {
-			from = from.add(u, &e.p.unknowns[u])
-		}
-		for _, u := range c.trail.again {
-			if !contains(x.again, u) {
-				from = from.add(u, &e.p.unknowns[u])
-			}
-		}
+	for _, from := range c.trail.points {
 		e.relevant = e.p.relevantCore(from, e.x.footprint)
 		e.explore(from, nil, -1, 0)
 	}

@@ -7,49 +7,55 @@ import (
 	"purgelab/model/op"
 )
 
-// point is what a configuration was, without the trail.
-type point struct {
-	core    *State
-	pending []int32
-	keys    []keyed
-	joined  int32 // unknown operations below it were pending once
-	again   []int32
-}
-
-// trail is a list of points, the latest last; never modified in place.
+// trail lists what a configuration was when the next incarnation may have gone on
+// from it, without trails; the latest last, never modified in place. Pending in
+// each is what may be in another replica's log after it: unknown operations of
+// then and of later, and what was executed since and was sent more than once.
 type trail struct {
-	points []point
+	points []configuration
 	hash   uint64
-	// again are the operations executed since the first point that may be
-	// somewhere else in another replica's log; as unknown operations, sorted.
-	again []int32
 }
 
-// leave adds to the trail what c is after an op of kind k changed it.
+func newTrail(points []configuration) *trail {
+	t := &trail{points: points}
+	for i := range points {
+		t.hash = points[i].mix(t.hash)
+	}
+	return t
+}
+
+// add makes an unknown operation pending in every point.
+func (t *trail) add(u int32, x *unknown) *trail {
+	if t == nil {
+		return nil
+	}
+	points := slices.Clone(t.points)
+	for i := range points {
+		points[i] = points[i].add(u, x)
+	}
+	return newTrail(points)
+}
+
+// leave adds to the trail what c is after an op of kind k changed it; shadow is
+// the op as an unknown operation, or -1.
 func (p *Problem) leave(c configuration, k op.Kind, shadow int32) configuration {
 	s := p.next(c.core.incarnation)
 	if s == nil {
 		c.trail = nil
 		return c
 	}
-	var t trail
-	if c.trail != nil {
-		t.again = c.trail.again
-		if s.mayLose(k) {
-			t.points = c.trail.points
-		}
+	t := c.trail
+	if t == nil || !s.mayLose(k) {
+		t = &trail{}
 	}
 	if shadow >= 0 {
-		t.again = insert(t.again, shadow)
+		t = t.add(shadow, &p.unknowns[shadow])
 	}
-	t.points = s.prune(t.points, c.core)
+	points := s.prune(t.points, c.core)
 	if s.admits(c.core) {
-		t.points = append(slices.Clip(t.points), point{c.core, c.pending, c.keys, c.joined, t.again})
+		points = append(slices.Clip(points), configuration{core: c.core, pending: c.pending, keys: c.keys})
 	}
-	for i := range t.points {
-		t.hash = t.points[i].mix(t.hash)
-	}
-	c.trail = &t
+	c.trail = newTrail(points)
 	return c
 }
 
@@ -68,14 +74,6 @@ func settles(x *item, before []alternative) bool {
 	return false
 }
 
-func (x *point) mix(h uint64) uint64 {
-	h = mix(mixAll(mix(h, x.core.Hash()), x.pending), uint64(x.joined))
-	for i := range x.keys {
-		h = x.keys[i].mix(h)
-	}
-	return mixAll(h, x.again)
-}
-
 func (t *trail) len() int {
 	if t == nil {
 		return 0
@@ -87,12 +85,7 @@ func (t *trail) equal(o *trail) bool {
 	if t == o {
 		return true
 	}
-	if t == nil || o == nil || t.hash != o.hash || !slices.Equal(t.again, o.again) {
-		return false
-	}
-	return slices.EqualFunc(t.points, o.points, func(a, b point) bool {
-		return a.joined == b.joined && slices.Equal(a.pending, b.pending) && slices.Equal(a.again, b.again) && a.core.Equal(b.core) && sameKeys(a.keys, b.keys)
-	})
+	return t != nil && o != nil && t.hash == o.hash && slices.EqualFunc(t.points, o.points, configuration.same)
 }
 
 // points prints the latest states from which a new incarnation may go on.
