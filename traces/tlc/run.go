@@ -127,7 +127,8 @@ func (o Options) arguments(tool Tool, meta string) []string {
 	if workers == 1 {
 		collector = "-XX:+UseSerialGC"
 	}
-	args := []string{collector, "-Xmx" + heap, "-Djava.io.tmpdir=" + meta}
+	// Recursive operators of the specification go as deep as a trace has ops.
+	args := []string{collector, "-Xmx" + heap, "-Xss16m", "-Djava.io.tmpdir=" + meta}
 	if o.Short {
 		// Halves the work of a run of a few seconds, most of which is start-up.
 		args = append(args, "-XX:TieredStopAtLevel=1")
