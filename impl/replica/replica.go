@@ -191,7 +191,7 @@ type Replica struct {
 
 	copy   *copying // nil once there is a base; until then there is little else
 	sealed bool
-	shown  Evidence // of a boot that found itself sealed
+	shown  Evidence // what the disk of one that is sealed shows
 
 	sessions sessions
 	// The membership as of applied, whether it ever changed, and the changes that

@@ -14,21 +14,24 @@ import (
 // before it says what it holds, so that it never goes on after a restart at which
 // the plane's replica of its machine may not know it yet.
 
-// seal stops this replica.
+// seal stops this replica. What it will say that it holds it reads from the disk
+// first: the log may be damaged there, and nobody has noticed.
 func (r *Replica) seal() error {
-	if r.sealed {
-		return nil
-	}
 	if r.jr != nil {
 		if err := r.jr.Sync(); err != nil {
+			return err
+		}
+		var err error
+		if r.shown, err = r.cfg.showsAt(r.cfg.home()); err != nil {
 			return err
 		}
 	}
 	if err := record.Write(r.cfg.FS, "replica.seal", r.cfg.Dir+"/sealed", r.cfg.identity(), nil); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
-	r.sealed = true
-	return nil
+	err := r.Release()
+	r.jr, r.eng, r.sealed = nil, nil, true
+	return err
 }
 
 // isSealed reads whether the incarnation has ended here.

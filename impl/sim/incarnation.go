@@ -211,3 +211,20 @@ func (c *Cluster) reopen(m *machine, h int, err error) {
 		}
 	})
 }
+
+// settling tells whether a partition is on its way to the next incarnation, or has
+// replicas that may bring it there: then a single copy of its log may be all that it
+// will go on from.
+func (c *Cluster) settling(h int) bool {
+	if !c.forgetful() {
+		return false
+	}
+	for id := 1; id <= c.o.Replicas; id++ {
+		if s := &c.machines[id].members[h]; s.member != nil {
+			if v := s.member.View(); v.Joining || v.Sealed || v.Copying {
+				return true
+			}
+		}
+	}
+	return false
+}

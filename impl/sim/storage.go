@@ -154,5 +154,8 @@ func (c *Cluster) mayRot(m *machine, p int) bool {
 			others++
 		}
 	}
+	if c.settling(p) {
+		return false
+	}
 	return (!m.doubtful() || m.of == op.Partition(p)) && others < max(1, (c.o.Replicas-1)/2)
 }
