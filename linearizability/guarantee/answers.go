@@ -38,25 +38,35 @@ func (m *Matrix) check(r Ref) error {
 	if properties == nil {
 		properties = r.Subject.Properties()
 	}
+	all := 0
 	for _, property := range properties {
-		met := 0
+		met, asked := 0, 0
 		for _, b := range m.Blocks {
 			if b.Subject != r.Subject || r.Classes != nil && !slices.Contains(r.Classes, b.Class) {
 				continue
 			}
 			c := m.Cell(b, property)
 			word := c.word()
+			if word != "–" {
+				asked++
+			}
 			switch {
 			case word == string(r.Outcome) || r.Outcome == Holds && (word == "runs" || word == "model"):
 				met++
-			case r.Somewhere || word == "–" && r.Classes == nil:
+			case r.Somewhere || word == "–" && (r.Classes == nil || r.Properties == nil):
 			default:
 				return fmt.Errorf("%s, %s, %s: %s, not %s", b.Name(), b.Class, property, word, r.Outcome)
 			}
 		}
+		if all += met; r.Properties == nil && asked == 0 {
+			continue // of what nobody was asked nothing is said
+		}
 		if met == 0 {
 			return fmt.Errorf("%s, %v, %s: no cell says %s", r.Subject.Name(), r.Classes, property, r.Outcome)
 		}
+	}
+	if all == 0 {
+		return fmt.Errorf("%s, %v: no cell says %s", r.Subject.Name(), r.Classes, r.Outcome)
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func levels(s Subject, class faults.Class) []*level {
 	if s.Design != "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) {
 		return unsynced(s, class)
 	}
+	if s.Messages != s.Bookmarks {
+		return nil // of this design there are models in which both are synced, or none
+	}
 	switch s.Design {
 	case "ordered":
 		return append([]*level{orderedLocal(class), orderedGroup(s, class), agreedLog(s)}, purges(s, class)...)

@@ -183,7 +183,8 @@ func (c *Cell) word() string {
 	return "–"
 }
 
-// evidence of one property, class by class; what is the same is said once.
+// evidence of one property: of a violation without faults that, else class by class;
+// what is the same is said once.
 func (p *page) evidence(property string, cells []Cell) []string {
 	out := []string{fmt.Sprintf("<a id=\"e%d\"></a>**%d** %s", p.n, p.n, property), ""}
 	said := map[string]bool{}
@@ -194,9 +195,14 @@ func (p *page) evidence(property string, cells []Cell) []string {
 		said[f.Evidence] = true
 		out = append(out, fmt.Sprintf("* %s, %s: %s", c, fmt.Sprintf(how, f.Evidence), short(f.Text)))
 	}
-	for _, c := range cells {
-		add(c.Class, c.Simulation, "`%s`")
-		add(c.Class, c.TLC, "TLC, %s")
+	for i := range cells {
+		c, plain := &cells[i], &cells[0]
+		if i == 0 || plain.Class != faults.None || plain.Simulation.Outcome != Violated {
+			add(c.Class, c.Simulation, "`%s`")
+		}
+		if i == 0 || plain.Class != faults.None || plain.TLC.Outcome != Violated {
+			add(c.Class, c.TLC, "TLC, %s")
+		}
 	}
 	return append(out, "")
 }

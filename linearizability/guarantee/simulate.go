@@ -46,7 +46,7 @@ func Unasked(s Subject, class faults.Class) string {
 		return "there is one machine: its loss of power is that of all"
 	case s.Design == "advance" && class == faults.Topic:
 		return "a deletion of records has no intent, so each partition's is asked for on its own"
-	case s.Design == "reset-record" && s.Messages == replicated && class != faults.PowerAll:
+	case s.Design == "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) && class != faults.PowerAll:
 		return "of this design, only what follows when all replicas lose power together is made"
 	}
 	return ""

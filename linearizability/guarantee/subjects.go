@@ -36,6 +36,8 @@ var Subjects = []Subject{
 	{"reset-record", "", "tagged", persisted, persisted, 1},
 	{"reset-record", "retry-sync", "tagged", persisted, persisted, 1},
 	{"reset-record", "", "tagged", replicated, replicated, 1},
+	{"reset-record", "", "tagged", replicated, persisted, 1},
+	{"reset-record", "", "tagged", persisted, replicated, 1},
 	{"reset-record", "keep-floor", "tagged", replicated, replicated, 1},
 }
 
