@@ -1,0 +1,53 @@
+package invariant
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+)
+
+// What an incarnation lacks, or has in another shape, is red unless the policy of
+// the op allows that it is lost; what clients knew of it is forgotten with it.
+func TestWhatAnIncarnationMayLack(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		policy replica.Policy
+		again  []observe.Event // what the base of the next one holds
+		red    bool
+	}{
+		{"nothing lacks", replica.Policy{}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}}, false},
+		{"a store, persisted", replica.Policy{Messages: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}}, true},
+		{"a store, replicated", replica.Policy{Bookmarks: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}}, false},
+		{"all, replicated", replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}, nil, false},
+		{"all, and messages are persisted", replica.Policy{Bookmarks: replica.Replicated}, nil, true},
+		{"another op in its place", replica.Policy{}, []observe.Event{{Op: 2, Term: 2, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}}, true},
+	} {
+		c := New(3, 1, 1)
+		c.Policy(tc.policy)
+		for _, e := range []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}} {
+			e.Action, e.Replica = "Commit", 1
+			c.Observe(e)
+		}
+		c.Returned(1, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"x"}}, &op.Reply{Position: op.Position{Incarnation: 1}})
+		last := op.Number(1)
+		for _, e := range tc.again {
+			e.Action, e.Replica, e.Incarnation = "Commit", 2, 2
+			c.Observe(e)
+			last = e.Op
+		}
+		c.Observe(observe.Event{Action: "NewIncarnation", Replica: 2, Incarnation: 2, Op: last, Count: 2, Key: "i1:g0:0"})
+		require.Equal(t, tc.red, len(c.Violations()) > 0, "%s: %v", tc.name, c.Violations())
+		if tc.red {
+			require.Equal(t, "AckDurable", c.Violations()[0].Property)
+			continue
+		}
+		c.Observe(observe.Event{Action: "Commit", Replica: 3, Op: 2, Term: 9, Kind: "purge", Generation: 1}) // of the one that is over
+		c.Returned(2, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"y"}, Incarnation: 2}, &op.Reply{Position: op.Position{Incarnation: 2}})
+		c.Returned(3, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"z"}, Incarnation: 1}, &op.Reply{Position: op.Position{Incarnation: 1}})
+		require.Empty(t, c.Violations(), tc.name)
+	}
+}
