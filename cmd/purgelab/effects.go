@@ -46,6 +46,8 @@ var causes = map[string][]faults.Kind{
 	"replicas that lost their memory": slices.Concat(crashes, disks),
 	"suspects rejoined":               slices.Concat(crashes, disks),
 	"memberships changed":             slices.Concat(crashes, disks),
+	"incarnations begun":              slices.Concat(crashes, disks),
+	"acknowledged operations lost":    slices.Concat(crashes, disks),
 	"replicas of deleted partitions":  nil, // see recreation
 	"partitions created again":        nil,
 	"requests for deleted partitions": nil,
