@@ -13,9 +13,12 @@ Carried(m, n) ==
 
 Truth(n) == Carried(FreshFacts(ghost_era.floor, ghost_era.g, ghost_era.g), n)
 
-Fresh1(n) ==
-    {<<Truth(x - 1).end, x>> :
-        x \in {y \in ghost_era.floor + 1 .. n : log[y].k = "append"}}
+(* Messages of ops above a floor up to n, with their offsets. *)
+Above(floor, n) ==
+    {<<Carried(FreshFacts(floor, ghost_era.g, ghost_era.g), x - 1).end, x>> :
+        x \in {y \in floor + 1 .. n : log[y].k = "append"}}
+
+Fresh1(n) == Above(ghost_era.floor, n)
 
 Shown  == Readable(disk.segs.es, mem.applied, mem.start)
 Stable == Readable(SubSeq(disk.segs.es, 1, disk.segs.synced), Len(log), 0)
@@ -37,10 +40,12 @@ NoResurrectedMessage == up = "serve" /\ ~Resetting => \A x \in Shown : x[2] > gh
 NoResurrectedBookmark ==
     Running /\ ~Resetting => \A k \in Used : mem.bm[k].op > ghost_era.floor
 
-(* A message above the floor is never removed by a retry or by recovery. *)
+(* A message above the floor is never removed by a retry or by recovery. One that a floor
+   hides which outlived its op sequence was never there: see NoHiddenFresh. *)
 NoFreshLoss ==
     disk.ckpt.resetting <= disk.reset.g /\ disk.reset.g = ghost_era.g =>
-        Fresh1(disk.ckpt.applied) \subseteq Stable
+        Above(IF KeepFloor THEN Max(ghost_era.floor, disk.reset.floor) ELSE ghost_era.floor,
+              disk.ckpt.applied) \subseteq Stable
 
 (* Every op above the floor is visible on a replica that executes it. *)
 NoHiddenFresh == up = "serve" /\ ~Resetting => Fresh1(mem.applied) \subseteq Shown
