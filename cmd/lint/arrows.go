@@ -49,6 +49,9 @@ var arrows = []arrow{
 		From: []string{"linearizability/check", "linearizability/history", "linearizability/verdict"}, Never: []string{"impl/..."}, Except: []string{"impl/observe", "impl/defect"},
 		Why: "a judge of recorded histories must work for histories of other systems",
 	}, {
+		From: []string{"linearizability/run", "linearizability/faults", "linearizability/invariant", "linearizability/workload", "linearizability/crashpoints"}, Never: []string{"linearizability/guarantee"}, Tests: true,
+		Why: "what is violated is judged without asking whether it is listed",
+	}, {
 		From: []string{"traces/..."}, Never: []string{"model", "impl/replica", "impl/sim/...", "cmd/..."}, Except: nil,
 		Why: "a trace is judged by the specification alone",
 	},
