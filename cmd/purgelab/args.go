@@ -20,10 +20,13 @@ func someOf(what string) cobra.PositionalArgs {
 // group makes a command that does nothing but hold others: alone it shows its
 // help, and what it does not know it refuses.
 func group(cmd *cobra.Command, of ...*cobra.Command) *cobra.Command {
-	var names []string
+	var names, examples []string
 	for _, c := range of {
 		names = append(names, c.Name())
+		first, _, _ := strings.Cut(c.Example, "\n")
+		examples = append(examples, first)
 	}
+	cmd.Example = strings.Join(examples, "\n")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return usageError("%s %s: want one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))

@@ -176,6 +176,9 @@ func (d *demo) sweeps(ctx context.Context) error {
 		begun := time.Now()
 		seeds := max(d.share*w.share/100, 1)
 		s := run.Settings{Design: w.design, Replicas: w.replicas, Faults: string(faults.All)}
+		if err := s.Complete(); err != nil {
+			return err
+		}
 		fmt.Fprintf(d.log, "running %d clusters of %s under faults, design %s\n", seeds, plural(w.replicas, "replica"), w.design)
 		b := newBar(d.log, seeds, "runs")
 		sum, err := (&run.Sweep{Settings: s, From: 1, To: uint64(seeds), Progress: func(*run.Summary) { b.step() }}).Run(ctx)
