@@ -218,6 +218,16 @@ func purges(s Subject, class faults.Class) []*level {
 // resetLocal is the model of one replica. A variant is set where it can matter: that of
 // syncs where those of folders fail, since a step that syncs a file makes a new one; that
 // of floors where op numbers begin anew.
+// answeredAsBefore: an append that a kept floor hides is answered as of the generation
+// before, whenever it was asked for. In the models it is not said when, so they cannot
+// show that the generation which clients are told never goes back.
+func (s Subject) answeredAsBefore() []string {
+	if s.has("keep-floor") {
+		return []string{"GenerationMonotone"}
+	}
+	return nil
+}
+
 func resetLocal(s Subject, class faults.Class) *level {
 	var more []string
 	anew := s.Messages == replicated && class == faults.PowerAll
@@ -228,6 +238,7 @@ func resetLocal(s Subject, class faults.Class) *level {
 		more = []string{"BeginSequence"}
 	}
 	l := local("MatrixResetRecordLocal", "matrix/ResetRecordLocal.cfg", class, more...)
+	l.refutes = s.answeredAsBefore()
 	l.set["Tagged"] = truth(s.has("tagged-bookmarks"))
 	l.set["RetrySync"] = truth(s.has("retry-sync") && class == faults.DirSync)
 	switch {
@@ -246,7 +257,7 @@ func resetGroup(s Subject, class faults.Class) []*level {
 	l := &level{
 		name: "MCResetRecordGroup", module: "MCResetRecordGroup", cfg: "matrix/ResetRecordGroup.cfg",
 		set:     map[string]string{"Bare": truth(s.Positions == "bare")},
-		refutes: []string{"Linearizable"},
+		refutes: append([]string{"Linearizable"}, s.answeredAsBefore()...),
 	}
 	s.alone(l)
 	switch {

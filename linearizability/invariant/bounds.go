@@ -49,7 +49,9 @@ func boundsIn(r *op.Request, reply *op.Reply) (b bounds, ok bool) {
 		if r.Strategy == op.First && !r.AutoCommit {
 			b.start = at
 		}
-		b.atLeast = at + op.Offset(reply.Count)
+		if reply.Count > 0 { // an empty one may come from a bookmark that should not be there
+			b.atLeast = at + op.Offset(reply.Count)
+		}
 	case op.Append:
 		b.end, b.atLeast = at, at+op.Offset(len(r.Payloads))
 	case op.DeleteRecords:

@@ -61,3 +61,18 @@ func TestStartNeverFalls(t *testing.T) {
 	require.Len(t, c.Violations(), 1)
 	require.Equal(t, "StartMonotone", c.Violations()[0].Property)
 }
+
+// An empty poll shows no end: a bookmark above it may have come back.
+func TestEmptyPollShowsNoEnd(t *testing.T) {
+	c := New(1, 1, 2)
+	poll := &op.Request{Kind: op.Poll, Strategy: op.Next}
+	c.Returned(1, 0, poll, &op.Reply{Position: at(1, 46)})
+	latest := &op.Request{Kind: op.ListOffsets, Which: op.LatestOffset}
+	c.Invoked(1, latest)
+	c.Returned(2, 1, latest, &op.Reply{Found: true, Position: at(1, 12)})
+	require.Empty(t, c.Violations())
+	c.Returned(3, 0, poll, &op.Reply{Position: at(1, 40), Count: 2})
+	c.Invoked(1, latest)
+	c.Returned(4, 1, latest, &op.Reply{Found: true, Position: at(1, 12)})
+	require.Len(t, c.Violations(), 1)
+}
