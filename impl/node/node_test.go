@@ -24,7 +24,7 @@ func options(t testing.TB) Options {
 		Root: t.TempDir() + "/p0",
 		Tick: 2 * time.Millisecond,
 		Replica: replica.Config{
-			Cluster: 7, HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 16, Sessions: 64,
+			Cluster: 7, HeartbeatTicks: 5, ElectionTicks: 150, CheckpointOps: 16, Sessions: 64,
 			SegmentBytes: 4 << 10, JournalBytes: 16 << 10,
 		},
 	}
