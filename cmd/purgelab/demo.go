@@ -58,14 +58,16 @@ Exit code: that of the worst verdict: 3, then 1, then 2, then 0.`,
 }
 
 // demoRuns are as many as let the demo end within two minutes on two cores.
-const demoRuns = 480
+const demoRuns = 528
 
-// demoSweeps are the designs and sizes of clusters with their hundredths of the
-// runs. The page shows the first one unfolded.
+// demoSweeps are the designs and sizes of clusters with their shares of the runs, in
+// parts of demoShares. The page shows the first one unfolded.
 var demoSweeps = []struct {
 	design          string
 	replicas, share int
-}{{"ordered", 3, 36}, {"ordered", 5, 18}, {"ordered", 1, 18}, {"advance", 3, 18}, {"reset-record", 3, 5}, {"reset-record", 1, 5}}
+}{{"ordered", 3, 8}, {"ordered", 5, 4}, {"ordered", 1, 4}, {"advance", 3, 4}, {"reset-record", 3, 1}, {"reset-record", 1, 1}}
+
+const demoShares = 22
 
 // demoTraces is how many runs of each size have their traces validated.
 const demoTraces = 2
@@ -174,7 +176,7 @@ func (d *demo) sweeps(ctx context.Context) error {
 	planned := map[faults.Kind]int{}
 	for _, w := range demoSweeps {
 		begun := time.Now()
-		seeds := max(d.share*w.share/100, 1)
+		seeds := max(d.share*w.share/demoShares, 1)
 		s := run.Settings{Design: w.design, Replicas: w.replicas, Faults: string(faults.All)}
 		if err := s.Complete(); err != nil {
 			return err

@@ -227,9 +227,7 @@ func TestClassesAreMet(t *testing.T) {
 // The page is what the data say.
 func TestDocument(t *testing.T) {
 	m := Known()
-	if len(m.Blocks) == 0 {
-		t.Skip("no matrix was computed yet")
-	}
+	require.Len(t, m.Blocks, len(Subjects)*len(faults.Matrix))
 	want, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(Document)))
 	require.NoError(t, err)
 	got, err := m.Markdown(m.Command(Document))
@@ -240,4 +238,6 @@ func TestDocument(t *testing.T) {
 	for _, p := range m.Problems() {
 		require.NotEqual(t, Holds, p.Cell.TLC.Outcome, p.String())
 	}
+	// Of the others there may be no more than there were.
+	require.LessOrEqual(t, len(m.Problems()), 15)
 }
