@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,14 +135,14 @@ func writeMatrix(m *guarantee.Matrix, page string) error {
 	if err != nil {
 		return &exitError{exitViolated, err}
 	}
-	data, err := json.MarshalIndent(m, "", " ")
+	data, err := m.Encode()
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(dataOf(page), append(data, '\n'), 0o644)
+	return os.WriteFile(dataOf(page), data, 0o644)
 }
 
 // sums of a matrix.

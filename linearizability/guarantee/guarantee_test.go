@@ -233,6 +233,9 @@ func TestDocument(t *testing.T) {
 	got, err := m.Markdown(m.Command(Document))
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
+	encoded, err := m.Encode()
+	require.NoError(t, err)
+	require.Equal(t, string(data), string(encoded))
 	// What a model shows and no run does yet is told on the page; a run that shows what
 	// a model excludes means that one of them is wrong.
 	for _, p := range m.Problems() {

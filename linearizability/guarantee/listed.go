@@ -1,8 +1,10 @@
 package guarantee
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -24,6 +26,25 @@ var Known = sync.OnceValue(func() *Matrix {
 	}
 	return m
 })
+
+// Encode is the text of Data, one block a line.
+func (m *Matrix) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\"runs\": %d, \"blocks\": [", m.Runs)
+	for i, x := range m.Blocks {
+		line, err := json.Marshal(x)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(line)
+	}
+	b.WriteString("\n]}\n")
+	return b.Bytes(), nil
+}
 
 // Listed tells whether the matrix has a subject violate a property, under whatever
 // class of faults.
