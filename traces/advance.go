@@ -9,7 +9,7 @@ var advance = design{
 	local: judge{level: Local, root: "TraceAdvance", spec: "Advance", steps: localSteps, reason: advanceReason},
 	group: judge{level: Group, root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
 		steps: groupSteps, log: agreedLog, reason: groupReason},
-	rules: []Rule{
+	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: effectKinds,
 			Group: words("r op t k key o n g"),
 			Spec:  "OrderedGroup!Commit", Code: "impl/replica: apply"},
@@ -31,22 +31,10 @@ var advance = design{
 		{Action: Boot, Needs: words("kind front"), May: words("count offset"), Kinds: words("none"),
 			Local: words("n f o g ap st en"), Group: words("r g ap st en"),
 			Spec: "Advance!Boot", Code: "impl/replica: Open"},
-		{Action: Rejoin,
-			Group: words("r"),
-			Spec:  "OrderedGroup!Rejoin", Code: "impl/replica: Open"},
-		{Action: ChangeMembers, Needs: words("op count"), Code: "impl/replica: changed"},
-		{Action: Joined, Needs: words("op"), Code: "impl/replica: changed"},
-		{Action: NewIncarnation, May: words("op count key"), Code: "impl/replica: line"},
 		{Action: Serve,
 			Local: words("g ap st en"),
 			Spec:  "Advance!Serve", Code: "impl/replica: checkServing"},
-		{Action: BecomeLeader, Needs: words("term"),
-			Group: words("r t"),
-			Spec:  "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},
-		{Action: Answer, Needs: words("kind"), May: words("key offset count"),
-			Group: words("r k key o n g ap st en"),
-			Spec:  "OrderedGroup!Answer", Code: "impl/replica: served"},
-	},
+	}, agreedRules...),
 }
 
 // advanceReason words what is particular to this design; the rest is as in ordered.

@@ -122,3 +122,20 @@ func agreedOp(e observe.Event) string {
 	}
 	return `[k |-> "other"]`
 }
+
+// agreedRules are those of the events that only the group makes, where all that it
+// does is in one agreed log.
+var agreedRules = []Rule{
+	{Action: Rejoin,
+		Group: words("r"),
+		Spec:  "OrderedGroup!Rejoin", Code: "impl/replica: Open"},
+	{Action: ChangeMembers, Needs: words("op count"), Code: "impl/replica: changed"},
+	{Action: Joined, Needs: words("op"), Code: "impl/replica: changed"},
+	{Action: NewIncarnation, May: words("op count key"), Code: "impl/replica: line"},
+	{Action: BecomeLeader, Needs: words("term"),
+		Group: words("r t"),
+		Spec:  "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},
+	{Action: Answer, Needs: words("kind"), May: words("key offset count"),
+		Group: words("r k key o n g ap st en"),
+		Spec:  "OrderedGroup!Answer", Code: "impl/replica: served"},
+}
