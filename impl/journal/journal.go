@@ -11,7 +11,8 @@
 //     drops the old one and everything after it when the log is read.
 //
 // Files are <dir>/00000001.log and so on. A file is synced before the next one
-// is made, so everything in a file that has a successor is known to be synced.
+// is made, so everything in a file that has a successor is known to be synced. Where
+// a log begins that was compacted says the record <dir>/start; see compact.go.
 //
 // A file, little endian:
 //
@@ -96,8 +97,13 @@ type Journal struct {
 	o   Options
 	sum uint32
 
-	state raftlog.State
-	index []ref // of the entries Bootstrap+1, ...; the only memory per entry
+	state    raftlog.State
+	base     op.Number // before the first entry
+	baseTerm uint64
+	index    []ref // of the entries base+1, ...; the only memory per entry
+
+	files []begun  // those of the log, up to the one being written
+	below []uint32 // files before them, to be removed
 
 	// tail holds the newest entries, up to the last; older ones are read from
 	// disk.
@@ -122,10 +128,10 @@ type Journal struct {
 var _ raftlog.Log = (*Journal)(nil)
 
 // First implements raftlog.Log.
-func (j *Journal) First() op.Number { return Bootstrap + 1 }
+func (j *Journal) First() op.Number { return j.base + 1 }
 
 // Last implements raftlog.Log.
-func (j *Journal) Last() op.Number { return Bootstrap + op.Number(len(j.index)) }
+func (j *Journal) Last() op.Number { return j.base + op.Number(len(j.index)) }
 
 // Synced is the highest op up to which the log, as it is now, is durable.
 func (j *Journal) Synced() op.Number { return j.syncedOp }
@@ -136,13 +142,13 @@ func (j *Journal) State() raftlog.State { return j.state }
 
 // Term implements raftlog.Log.
 func (j *Journal) Term(n op.Number) (uint64, error) {
-	if n == Bootstrap {
-		return 1, nil
+	if n == j.base {
+		return j.baseTerm, nil
 	}
-	if n < Bootstrap || n > j.Last() {
-		return 0, fmt.Errorf("journal: term of op %d: have %d to %d", n, j.First(), j.Last())
+	if n < j.base || n > j.Last() {
+		return 0, fmt.Errorf("journal: term of op %d: have %d to %d", n, j.base, j.Last())
 	}
-	return j.index[n-Bootstrap-1].term, nil
+	return j.index[n-j.base-1].term, nil
 }
 
 // Append writes a state, unless it is nil, and entries, in one write, and does
@@ -200,7 +206,7 @@ func (j *Journal) add(n op.Number, r ref) {
 	if n <= j.syncedOp {
 		j.syncedOp = n - 1
 	}
-	j.index = append(j.index[:n-Bootstrap-1], r)
+	j.index = append(j.index[:n-j.base-1], r)
 }
 
 // Sync makes everything appended durable. After an error the journal answers
@@ -267,8 +273,17 @@ func (j *Journal) roll() error {
 	if j.file != nil {
 		j.file.Close()
 	}
+	j.noteFile(j.number + 1)
 	j.file, j.number, j.size = f, j.number+1, fileHeader
 	return nil
+}
+
+// noteFile remembers that a file begins, and how long the one before it is.
+func (j *Journal) noteFile(number uint32) {
+	if n := len(j.files); n > 0 {
+		j.files[n-1].bytes = j.size
+	}
+	j.files = append(j.files, begun{start: start{number: number, seq: j.seq, last: j.Last(), state: j.state}})
 }
 
 // Close lets the open files go. It syncs nothing.

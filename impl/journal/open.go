@@ -29,7 +29,6 @@ func Open(o Options) (*Journal, Report, error) {
 	if o.FileBytes == 0 {
 		o.FileBytes = DefaultFileBytes
 	}
-	j := &Journal{o: o, sum: identitySum(o.Identity), state: raftlog.State{Term: 1, Commit: Bootstrap}, syncedOp: Bootstrap}
 	var r Report
 	if err := durable.Mkdir(o.FS, "journal.open", o.Dir); err != nil {
 		return nil, r, fmt.Errorf("journal: open: %w", err)
@@ -38,32 +37,53 @@ func Open(o Options) (*Journal, Report, error) {
 	if err != nil {
 		return nil, r, fmt.Errorf("journal: open: %w", err)
 	}
+	from, _, err := readStart(o.FS, o.Dir, o.Identity)
+	if err != nil {
+		return nil, r, fmt.Errorf("journal: open: %w", err)
+	}
+	j := &Journal{
+		o: o, sum: identitySum(o.Identity), state: from.state, base: from.op, baseTerm: from.term,
+		index: make([]ref, from.last-from.op), seq: from.seq, syncedSeq: from.seq, syncedOp: from.op,
+	}
 	var numbers []uint32
 	for _, name := range names {
 		var n uint32
-		if _, err := fmt.Sscanf(name, "%08d.log", &n); err == nil && fmt.Sprintf("%08d.log", n) == name {
-			numbers = append(numbers, n)
+		if _, err := fmt.Sscanf(name, "%08d.log", &n); err != nil || fmt.Sprintf("%08d.log", n) != name {
+			continue
 		}
+		if n < from.number {
+			j.below = append(j.below, n)
+			continue
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) == 0 && from.seq > 0 {
+		return nil, r, &corrupt.Error{File: j.name(from.number), What: "first journal file", Want: from.number, Got: "none"}
 	}
 	for i, n := range numbers {
-		if want := uint32(i + 1); n != want {
+		if want := from.number + uint32(i); n != want {
 			return nil, r, &corrupt.Error{File: j.name(want), What: "journal file number", Want: want, Got: n}
 		}
 	}
 	for i, n := range numbers {
-		if err := j.load(n, i == len(numbers)-1, &r); err != nil {
+		// That of the first file was durable before the log was made to begin there.
+		headed := i < len(numbers)-1 || i == 0 && from.seq > 0
+		if err := j.load(n, i == len(numbers)-1, headed, &r); err != nil {
 			return nil, r, err
 		}
 	}
-	r.Files, r.Frames, r.Entries = int(j.number), j.seq, len(j.index)
+	if len(j.index) > 0 && j.index[0].file == 0 {
+		return nil, r, &corrupt.Error{File: j.name(from.number), What: "entry after the start of the journal", Want: from.op + 1, Got: "none"}
+	}
+	r.Files, r.Frames, r.Entries = len(j.files), j.seq, len(j.index)
 	if err := j.settle(); err != nil {
 		return nil, r, err
 	}
 	return j, r, nil
 }
 
-// load reads one file.
-func (j *Journal) load(number uint32, last bool, r *Report) error {
+// load reads one file; headed: its header is known to have been durable.
+func (j *Journal) load(number uint32, last, headed bool, r *Report) error {
 	name := j.name(number)
 	f, b, err := framed.ReadFile(j.o.FS, name)
 	if err != nil {
@@ -71,7 +91,7 @@ func (j *Journal) load(number uint32, last bool, r *Report) error {
 	}
 	head, err := decodeFileHeader(name, b)
 	if err != nil {
-		if last && !j.proof(name, b, 0, 0) {
+		if !headed && !j.proof(name, b, 0, 0) {
 			// Made but not durable before a crash: no frame was ever in it.
 			f.Close()
 			errors.As(err, &r.Torn)
@@ -93,6 +113,7 @@ func (j *Journal) load(number uint32, last bool, r *Report) error {
 	if j.file != nil {
 		j.file.Close()
 	}
+	j.noteFile(number)
 	j.file, j.number = f, number
 	at := int64(fileHeader)
 	for at < int64(len(b)) {

@@ -10,15 +10,22 @@ import (
 	"purgelab/impl/vfs"
 )
 
-// Proved lists the entries of the journal in dir, without term and vote, whose
-// loss can be told from a torn tail: their frame is in a file that has a
+// Proved lists the record of where the journal in dir begins, and the entries,
+// without term and vote, whose loss can be told from a torn tail: their frame is in a file that has a
 // successor, or a later frame says that it was synced. Damage to any of these
 // bytes must be refused by Open, whatever else happens; damage above them cannot
 // be told from a write that a power loss tore.
 func Proved(fs vfs.FS, dir string, id record.Identity) ([]corrupt.Span, error) {
 	j := &Journal{o: Options{FS: fs, Dir: dir, Identity: id}, sum: identitySum(id)}
 	var out []corrupt.Span
-	for n := uint32(1); ; n++ {
+	from, found, err := readStart(fs, dir, id)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		out = append(out, record.Span(startFile(dir), from.encode()))
+	}
+	for n := from.number; ; n++ {
 		name := j.name(n)
 		h, b, err := framed.ReadFile(fs, name)
 		if errors.Is(err, vfs.ErrNotExist) {

@@ -72,7 +72,7 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 			}
 			return out, nil
 		}
-		r := j.index[n-Bootstrap-1]
+		r := j.index[n-j.base-1]
 		f, err := j.readFrame(&c, r)
 		if err != nil {
 			return nil, fmt.Errorf("journal: read op %d: %w", n, err)
@@ -80,7 +80,7 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 		full, from := false, n
 		f.entries(func(_ int, e raftlog.Entry) {
 			// A frame may begin before n, and its end may have been overwritten.
-			if full || e.Op != n || n >= hi || !j.same(n, r) || e.Term != j.index[n-Bootstrap-1].term {
+			if full || e.Op != n || n >= hi || !j.same(n, r) || e.Term != j.index[n-j.base-1].term {
 				return
 			}
 			if !take(e) {
@@ -101,7 +101,7 @@ func (j *Journal) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, erro
 
 // same tells whether op n is stored in the frame that r names.
 func (j *Journal) same(n op.Number, r ref) bool {
-	s := j.index[n-Bootstrap-1]
+	s := j.index[n-j.base-1]
 	return s.file == r.file && s.at == r.at
 }
 
