@@ -22,6 +22,9 @@
 //   - An advance of the start changes a number; removing what lies below it is
 //     Reclaim, one thing a call, never anything that a reader or a later append
 //     needs, and never before the start is durable.
+//   - What is exported is the last durable checkpoint, and imported it opens as the
+//     same state. What an export holds outlives a reclaim and, unless a purge is made
+//     by removing it, a purge.
 //   - A step that fails leaves state and facts as they were, and can be taken
 //     again.
 package engine
@@ -76,6 +79,9 @@ type Engine interface {
 	// Reclaim removes one thing that no state needs. A crash at any point, and an
 	// unlink that comes back, change nothing visible.
 	Reclaim() (Reclaimed, error)
+	// Export holds the last durable checkpoint for a transfer. It is ErrNoPoint if
+	// there is none, or none that another replica could begin with.
+	Export() (Export, error)
 	// Close lets all files go; it syncs nothing.
 	Close()
 }

@@ -151,8 +151,12 @@ func (l *Log) load(base op.Offset, next *op.Offset, r *Report) (torn *corrupt.Er
 			l.lastOp, l.end, l.ts = x.op, x.end(), x.ts
 			f.dirty = true
 		}
+		f.sum = addSum(f.sum, b[f.size:f.size+x.size])
 		f.size += x.size
 		f.end, f.ts, *next = x.end(), x.ts, x.end()
+		if f.end == l.o.End {
+			l.found = Mark{known: true, last: f.piece()}
+		}
 		r.Batches++
 	}
 	return nil, nil

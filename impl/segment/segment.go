@@ -93,7 +93,8 @@ type file struct {
 	h         vfs.File
 	size      int64
 	index     []point
-	dirty     bool // has bytes that were not synced
+	sum       uint32 // of the batches as they travel, see piece.go
+	dirty     bool   // has bytes that were not synced
 }
 
 // ahead is a batch found at Open above the checkpoint.
@@ -116,6 +117,7 @@ type Log struct {
 	ahead   []ahead     // not yet passed by replay, by op
 	end     op.Offset
 	needed  op.Offset // of Open
+	found   Mark      // of the checkpoint that Open was given
 	lastOp  op.Number
 	ts      op.Timestamp
 	newName bool // a name in the directory may not be durable
@@ -161,7 +163,7 @@ func (l *Log) Append(n op.Number, base op.Offset, ts op.Timestamp, payloads []op
 		}
 		return err
 	}
-	l.stored(f, n, ts, len(payloads), int64(len(l.buf)))
+	l.stored(f, n, ts, len(payloads), l.buf)
 	return nil
 }
 
@@ -181,14 +183,15 @@ func (l *Log) begin(n op.Number, base op.Offset, ts op.Timestamp, payloads []op.
 	}
 	f.h = h
 	l.files = append(l.files, f)
-	l.stored(f, n, ts, len(payloads), int64(len(l.buf))-fileHeader)
+	l.stored(f, n, ts, len(payloads), l.buf[fileHeader:])
 	return nil
 }
 
-// stored takes note of a batch at the end of f.
-func (l *Log) stored(f *file, n op.Number, ts op.Timestamp, count int, size int64) {
+// stored takes note of a batch of count messages at the end of f.
+func (l *Log) stored(f *file, n op.Number, ts op.Timestamp, count int, b []byte) {
 	f.note(f.end, ts, l.o.IndexEvery)
-	f.size += size
+	f.size += int64(len(b))
+	f.sum = addSum(f.sum, b)
 	f.end += op.Offset(count)
 	f.ts = ts
 	f.dirty = true

@@ -2,14 +2,16 @@
 // of records, its reclaim, a purge and a boot promise, whatever lies below. Each
 // engine runs all of them on a disk in memory that loses power.
 //
-//	bench.go   an engine with its disk and a journal of what was applied
-//	delete.go  deletions of records
-//	purge.go   generations and boots
+//	bench.go     an engine with its disk and a journal of what was applied
+//	delete.go    deletions of records
+//	purge.go     generations and boots
+//	transfer.go  exports and imports
 package enginetest
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,10 +37,11 @@ type bench struct {
 	journal []engine.Effect // journal[i] is op i+2
 	stored  int             // payloads made
 	power   *rand.Rand
+	id      record.Identity
 }
 
 func newBench(t *testing.T, open Open) *bench {
-	b := &bench{T: t, open: open, disk: crashfs.New(), power: rand.New(rand.NewPCG(1, 2))}
+	b := &bench{T: t, open: open, disk: crashfs.New(), power: rand.New(rand.NewPCG(1, 2)), id: record.Identity{Cluster: 7, Replica: 2, Incarnation: 1}}
 	fs := b.disk.FS()
 	require.NoError(t, fs.Mkdir("test", dir))
 	require.NoError(t, fs.SyncDir("test", "."))
@@ -49,7 +52,7 @@ func newBench(t *testing.T, open Open) *bench {
 // options are small, so that a few batches fill a segment.
 func (b *bench) options() engine.Options {
 	return engine.Options{
-		FS: b.disk.FS(), Dir: dir, Identity: record.Identity{Cluster: 7, Replica: 2, Incarnation: 1},
+		FS: b.disk.FS(), Dir: dir, Identity: b.id,
 		SegmentBytes: 300, IndexEvery: 100, HighestOp: b.highest,
 	}
 }
@@ -170,8 +173,20 @@ func (b *bench) holds(start, end op.Offset, first int) {
 }
 
 // files counts the segment files on the disk.
-func (b *bench) files() int {
-	n := 0
+func (b *bench) files() int { return len(b.segments()) }
+
+// segment is the file that begins with an offset.
+func (b *bench) segment(base op.Offset) string {
+	for _, name := range b.segments() {
+		if strings.HasSuffix(name, fmt.Sprintf("seg-%020d.log", base)) {
+			return name
+		}
+	}
+	require.Fail(b, "no such segment", "base %d", base)
+	return ""
+}
+
+func (b *bench) segments() (out []string) {
 	var walk func(string)
 	walk = func(d string) {
 		names, err := b.disk.FS().List(d)
@@ -181,10 +196,10 @@ func (b *bench) files() int {
 			case name[len(name)-1] == '/':
 				walk(d + "/" + name[:len(name)-1])
 			case len(name) > 4 && name[:4] == "seg-":
-				n++
+				out = append(out, d+"/"+name)
 			}
 		}
 	}
 	walk(dir)
-	return n
+	return out
 }

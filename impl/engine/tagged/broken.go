@@ -2,6 +2,7 @@ package tagged
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"purgelab/impl/bookmark"
@@ -76,4 +77,35 @@ func loadNamesakes(o engine.Options, applied op.Number, into *bookmark.Log) {
 			marks.Close()
 		}
 	}
+}
+
+// withOlder adds to bookmarks by key those of older generations whose folders are
+// still there, as if they were of this one.
+func withOlder(e *Engine, marks []engine.BookmarkEntry) ([]engine.BookmarkEntry, error) {
+	gens, err := purge.Folders(e.o.FS, e.o.Dir)
+	for _, g := range gens {
+		if g >= e.cp.Generation {
+			break
+		}
+		cp, _, err := readCheckpoint(e.o.FS, e.o.Dir, e.o.Identity, g)
+		if err != nil {
+			return nil, err
+		}
+		cp.Generation = g
+		old, err := bookmark.Table(bookmarkOptions(e.o, &cp))
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range old {
+			i := slices.IndexFunc(marks, func(x engine.BookmarkEntry) bool { return !x.Key.Less(b.Key) })
+			if i < 0 {
+				i = len(marks)
+			}
+			if b.Position.Offset < e.cp.End && (i == len(marks) || marks[i].Key != b.Key) {
+				b.Position.Generation, b.Op = e.cp.Generation, e.cp.Applied
+				marks = slices.Insert(marks, i, b)
+			}
+		}
+	}
+	return marks, err
 }

@@ -7,9 +7,11 @@ import (
 	"purgelab/impl/engine/enginetest"
 )
 
-func TestContract(t *testing.T) {
-	enginetest.Run(t, func(o engine.Options) (engine.Engine, engine.Report, error) {
-		e, r, err := Open(o)
-		return e, r, err
-	})
+func open(o engine.Options) (engine.Engine, engine.Report, error) {
+	e, r, err := Open(o)
+	return e, r, err
 }
+
+func TestContract(t *testing.T) { enginetest.Run(t, open) }
+
+func TestTransfer(t *testing.T) { enginetest.RunTransfer(t, open, Import) }

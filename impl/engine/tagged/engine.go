@@ -56,6 +56,9 @@ type Engine struct {
 
 	task      *Task // checkpoint under way
 	unclaimed bool  // Reclaim may find something
+
+	mark segment.Mark // of cp
+	held []*export
 }
 
 // Facts as of Applied.
@@ -154,7 +157,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 			return more, err
 		}
 		for _, g := range gens {
-			if g == e.facts.Generation {
+			if g == e.facts.Generation || e.holds(g) {
 				continue
 			}
 			more.Generation = g
@@ -162,7 +165,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 			return more, err
 		}
 	}
-	if did, err := e.segs.Reclaim(e.cp.Start); did || err != nil {
+	if did, err := e.segs.Reclaim(e.reclaimable()); did || err != nil {
 		more.Generation, more.Segment, more.Lowest = e.facts.Generation, did, e.segs.Lowest()
 		return more, err
 	}

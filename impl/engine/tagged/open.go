@@ -62,6 +62,7 @@ func Open(o engine.Options) (*Engine, engine.Report, error) {
 	e := &Engine{o: o, segs: segs, marks: marks, unclaimed: true}
 	e.facts.Incarnation = o.Identity.Incarnation
 	e.use(&cp)
+	e.mark = segs.Found()
 	if replayAll {
 		e.skip = 0
 	}

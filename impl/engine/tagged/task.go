@@ -7,6 +7,7 @@ import (
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/purge"
+	"purgelab/impl/segment"
 	"purgelab/model/op"
 )
 
@@ -16,6 +17,7 @@ type Task struct {
 	next func(*Task) (done bool, did observe.Action, err error)
 
 	cp       checkpoint    // to be written
+	mark     segment.Mark  // of it
 	syncFrom op.Offset     // of a checkpoint: segments that begin below are synced
 	marker   engine.Marker // of a purge
 }
@@ -36,6 +38,7 @@ func (e *Engine) Checkpoint(extra []byte) engine.Task {
 		Generation: f.Generation, Settled: f.Settled, Boundary: f.Boundary, Applied: f.Applied,
 		Start: f.Start, End: f.End, Timestamp: f.LastTimestamp, Bookmarks: e.marks.Capture(), Extra: extra,
 	}
+	t.mark = e.segs.Mark()
 	e.task = t
 	return t
 }
@@ -100,7 +103,7 @@ func (t *Task) record() (bool, observe.Action, error) {
 	if err := writeCheckpoint(e.o.FS, "checkpoint.record", e.o.Dir, e.o.Identity, &t.cp); err != nil {
 		return false, "", fmt.Errorf("engine: checkpoint of op %d: %w", t.cp.Applied, err)
 	}
-	e.cp, e.task, e.unclaimed = t.cp, nil, true
+	e.cp, e.mark, e.task, e.unclaimed = t.cp, t.mark, nil, true
 	return true, "Checkpoint", nil
 }
 
@@ -172,6 +175,7 @@ func (t *Task) complete() (bool, observe.Action, error) {
 	e.segs, e.marks = segs, marks
 	applied := max(t.cp.Applied, e.facts.Applied)
 	e.use(&t.cp)
+	e.mark = segs.Mark()
 	e.facts.Applied = applied
 	e.facts.Front = max(applied, m.Boundary)
 	e.task, e.unclaimed = nil, true

@@ -1,0 +1,23 @@
+package defect
+
+// Defects of a transfer of state. They get a name, by which they can be switched on
+// in a run, with the replica that makes transfers.
+const (
+	// InstallBeforeSync: messages that arrived are not synced before the install is
+	// committed.
+	InstallBeforeSync Set = 1 << (iota + 53)
+	// StagedRenameWithoutSync: records of the new state are renamed into place, and
+	// their directories are not synced before the install is committed.
+	StagedRenameWithoutSync
+	// SessionsNotTransferred: what a replica remembers of its clients is left out of
+	// the state that it offers.
+	SessionsNotTransferred
+	// OldGenerationBookmarksTransferred: bookmarks of older generations travel with
+	// the present ones.
+	OldGenerationBookmarksTransferred
+	// OlderOfferAccepted: an offer is taken whatever the receiver has committed.
+	OlderOfferAccepted
+	// BoundaryNotRebased: the receiver keeps its own boundary with the state of
+	// another replica.
+	BoundaryNotRebased
+)

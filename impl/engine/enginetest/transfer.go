@@ -1,0 +1,312 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/corrupt"
+	"purgelab/impl/engine"
+	"purgelab/impl/record"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+)
+
+// Import is the other half of an engine's export.
+type Import func(engine.ImportOptions, *engine.Point) engine.Import
+
+// RunTransfer judges exports and imports of an engine.
+func RunTransfer(t *testing.T, open Open, imp Import) {
+	for _, c := range []struct {
+		name string
+		test func(*bench, Import)
+	}{
+		{"nothing durable is not exported", exportNothing},
+		{"an import shows what was exported", importShows},
+		{"an import goes on with the log", importGoesOn},
+		{"an export stays while the log goes on", exportStays},
+		{"a release lets the rest go", exportReleases},
+		{"a boot exports the same", exportAfterBoot},
+		{"an import goes on after a crash", importResumes},
+		{"an import takes the place of another", importReplaces},
+		{"damage is not exported", exportRefusesDamage},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(newBench(t, open), imp) })
+	}
+}
+
+// history fills a bench with everything that a transfer has to carry.
+func (b *bench) history() {
+	for i := range 6 {
+		b.append(1 + i%3)
+	}
+	b.store(group, 3)
+	b.store(op.Key{ID: 9}, 2)
+	b.purge(3)
+	for i := range 12 {
+		b.append(1 + i%4)
+	}
+	b.store(consumer, 20)
+	b.store(group, 4)
+	b.store(op.Key{ID: 7}, 5)
+	b.apply(engine.Effect{Kind: engine.Delete, Key: op.Key{ID: 7}})
+	b.cut(8)
+}
+
+// export holds the state of now, with extra.
+func (b *bench) export(extra string) engine.Export {
+	b.finish(b.e.Checkpoint([]byte(extra)))
+	x, err := b.e.Export()
+	require.NoError(b, err)
+	require.NoError(b, x.Point().Check())
+	return x
+}
+
+// receiver is a bench of another replica, which holds nothing.
+func (b *bench) receiver() *bench {
+	r := newBench(b.T, b.open)
+	r.id = record.Identity{Cluster: 7, Replica: 5, Incarnation: 1}
+	r.disk = crashfs.New()
+	return r
+}
+
+func (b *bench) importOptions() engine.ImportOptions {
+	return engine.ImportOptions{Options: b.options()}
+}
+
+// fill moves at most limit chunks of about size bytes; false if some are left.
+func (b *bench) fill(m engine.Import, x engine.Export, size, limit int) bool {
+	in, err := m.Messages()
+	require.NoError(b, err)
+	defer in.Close()
+	for ; limit > 0; limit-- {
+		piece, at, more := in.Want()
+		if !more {
+			return true
+		}
+		data, err := x.Read(piece, at, size)
+		require.NoError(b, err)
+		require.NoError(b, in.Take(data))
+	}
+	return false
+}
+
+// take imports all of an export and opens it. The journal is that of from.
+func (b *bench) take(imp Import, x engine.Export, from *bench) {
+	m := imp(b.importOptions(), x.Point())
+	require.NoError(b, m.Begin())
+	require.True(b, b.fill(m, x, 100, 1<<20))
+	b.finish(m.Seal())
+	b.journal, b.stored = append([]engine.Effect(nil), from.journal...), from.stored
+	b.reopen()
+}
+
+// reopen opens what is on the disk, without the journal.
+func (b *bench) reopen() {
+	e, _, err := b.open(b.options())
+	require.NoError(b, err)
+	b.e = e
+}
+
+// same demands that two engines show the same.
+func (b *bench) same(want *bench) {
+	b.Helper()
+	f, w := b.e.Facts(), want.e.Facts()
+	f.Front, w.Front = 0, 0 // of the disk, not of the state
+	w.Previous = f.Previous
+	require.Equal(b, w, f)
+	require.Equal(b, want.e.Bookmarks(), b.e.Bookmarks())
+	require.Equal(b, b.records(want.e), b.records(b.e))
+}
+
+func (b *bench) records(e engine.Engine) []op.Record {
+	rs, err := e.Read(e.Facts().Start, 1<<30)
+	require.NoError(b, err)
+	return rs
+}
+
+func exportNothing(b *bench, _ Import) {
+	_, err := b.e.Export()
+	require.ErrorIs(b, err, engine.ErrNoPoint)
+	b.append(2)
+	_, err = b.e.Export()
+	require.ErrorIs(b, err, engine.ErrNoPoint, "it is not durable")
+	x := b.export("")
+	require.EqualValues(b, 2, x.Point().End)
+}
+
+func importShows(b *bench, imp Import) {
+	for _, size := range []int{1, 100, 1 << 20} {
+		src := newBench(b.T, b.open)
+		src.history()
+		x := src.export("sessions")
+		r := src.receiver()
+		m := imp(r.importOptions(), x.Point())
+		require.NoError(b, m.Begin())
+		require.True(b, r.fill(m, x, size, 1<<20))
+		r.finish(m.Seal())
+		r.disk.PowerLoss(r.power) // all of it is durable
+		r.reopen()
+		r.same(src)
+		require.Equal(b, "sessions", string(r.e.Extra()))
+		require.Equal(b, r.e.Facts().Applied, r.e.Facts().Front)
+	}
+	b.append(3)
+	b.cut(-1)
+	x := b.export("")
+	require.Empty(b, x.Point().Pieces, "no message is left")
+	r := b.receiver()
+	r.take(imp, x, b)
+	r.same(b)
+}
+
+func importGoesOn(b *bench, imp Import) {
+	b.history()
+	x := b.export("")
+	b.append(3)
+	b.store(consumer, 21)
+	b.purge(4)
+	b.append(2)
+	r := b.receiver()
+	r.take(imp, x, b)
+	require.Less(b, r.e.Facts().Applied, b.e.Facts().Applied)
+	at := r.e.Facts().Applied
+	for n := at + 1; n <= b.highest(); n++ {
+		if n == b.highest()-1 { // the purge
+			r.finish(r.e.Purge(n, 4, nil))
+			if r.e.Facts().Applied == n {
+				continue
+			}
+		}
+		require.NoError(b, r.e.Apply(n, b.journal[n-2]))
+	}
+	r.same(b)
+	r.finish(r.e.Checkpoint(nil))
+	r.reclaim()
+	r.disk.PowerLoss(r.power)
+	r.reopen()
+	r.same(b)
+}
+
+func exportStays(b *bench, imp Import) {
+	b.history()
+	x := b.export("")
+	quiet := newBench(b.T, b.open)
+	quiet.history()
+	b.cut(-1)
+	b.append(40)
+	b.checkpoint()
+	b.reclaim()
+	b.append(40)
+	b.checkpoint()
+	b.reclaim()
+	r := b.receiver()
+	r.take(imp, x, quiet)
+	r.same(quiet)
+}
+
+func exportReleases(b *bench, _ Import) {
+	b.history()
+	x := b.export("")
+	b.cut(-1)
+	b.append(1)
+	b.checkpoint()
+	b.reclaim()
+	held := b.files()
+	x.Release()
+	b.reclaim()
+	require.Less(b, b.files(), held)
+	f := b.e.Facts()
+	require.EqualValues(b, 1, f.End-f.Start)
+}
+
+func exportAfterBoot(b *bench, _ Import) {
+	b.history()
+	want := *b.export("sessions").Point()
+	for _, power := range []bool{false, true} {
+		b.append(2) // above the checkpoint
+		b.crash(power)
+		x, err := b.e.Export()
+		require.NoError(b, err)
+		require.Equal(b, want, *x.Point())
+	}
+}
+
+func importResumes(b *bench, imp Import) {
+	b.history()
+	x := b.export("sessions")
+	for stop := 1; ; stop++ {
+		for _, power := range []bool{false, true} {
+			r := b.receiver()
+			m := imp(r.importOptions(), x.Point())
+			require.NoError(b, m.Begin())
+			whole := r.fill(m, x, 1, stop)
+			if power {
+				r.disk.PowerLoss(r.power)
+			} else {
+				r.disk.ProcessCrash()
+			}
+			m = imp(r.importOptions(), x.Point())
+			require.NoError(b, m.Begin())
+			in, err := m.Messages()
+			require.NoError(b, err)
+			piece, at, _ := in.Want()
+			in.Close()
+			if !power && !whole {
+				require.True(b, piece > 0 || at > 40, "what has arrived is kept")
+			}
+			require.True(b, r.fill(m, x, 1, 1<<20))
+			r.finish(m.Seal())
+			r.disk.PowerLoss(r.power)
+			r.reopen()
+			r.same(b)
+			if whole && power {
+				require.Greater(b, stop, 8)
+				return
+			}
+		}
+	}
+}
+
+// importReplaces: what another import left, in whatever state, does no harm.
+func importReplaces(b *bench, imp Import) {
+	other := newBench(b.T, b.open)
+	for range 30 {
+		other.append(3)
+	}
+	other.store(consumer, 80)
+	other.purge(2)
+	other.append(9)
+	other.store(op.Key{ID: 33}, 8)
+	b.history()
+	for _, left := range []int{0, 3, 1 << 20} {
+		r := b.receiver()
+		y := other.export("other")
+		m := imp(r.importOptions(), y.Point())
+		require.NoError(b, m.Begin())
+		if r.fill(m, y, 1, left) {
+			r.finish(m.Seal())
+		}
+		x := b.export("sessions")
+		r.take(imp, x, b)
+		r.same(b)
+		require.Equal(b, "sessions", string(r.e.Extra()))
+	}
+}
+
+func exportRefusesDamage(b *bench, _ Import) {
+	b.history()
+	x := b.export("")
+	for i := range x.Point().Pieces {
+		name := b.segment(x.Point().Pieces[i].Base)
+		f, err := b.disk.FS().Open(name)
+		require.NoError(b, err)
+		one := make([]byte, 1)
+		_, err = f.ReadAt(one, 60)
+		require.NoError(b, err)
+		_, err = f.WriteAt("test", []byte{one[0] ^ 1}, 60)
+		require.NoError(b, err)
+		_, err = x.Read(i, 40, 100)
+		require.ErrorIs(b, err, corrupt.ErrCorrupt)
+	}
+}
