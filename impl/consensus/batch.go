@@ -2,6 +2,7 @@ package consensus
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -72,6 +73,9 @@ func (n *Node) Ready() (Batch, bool) {
 
 // batch is raft's Ready in our terms; some: it asks for anything.
 func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
+	if !raft.IsEmptySnap(rd.Snapshot) {
+		panic(fmt.Sprintf("consensus: raft restores a snapshot of op %d", rd.Snapshot.GetMetadata().GetIndex()))
+	}
 	if !raft.IsEmptyHardState(rd.HardState) {
 		hs := rd.HardState
 		n.hard = raftlog.State{Term: hs.GetTerm(), Vote: hs.GetVote(), Commit: op.Number(hs.GetCommit())}
@@ -89,6 +93,7 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		n.noteOwnTerm(b.Entries)
 	}
 	b.MustSync = b.State != nil && promises || n.anyPersisted(b.Entries)
+	n.noteOffers(rd.Messages)
 	n.carried = n.defects.Has(defect.AckCarried) && n.carriedOver(rd.Entries)
 	if b.Early, b.Late = n.split(n.mute(rd.Messages)); n.silent() {
 		b.Early = nil

@@ -43,6 +43,9 @@ type cluster struct {
 
 	// What happened, so that a test can tell that it happened at all.
 	elections, crashes, losses, answered, proposed, rejoined int
+
+	fetches            []fetch
+	compacted, fetched int
 }
 
 type options struct {
@@ -53,6 +56,8 @@ type options struct {
 	// replicated: only term, vote and membership are synced. A member that loses
 	// power comes back under another id, unless sameID.
 	replicated, sameID bool
+	// compact: members drop what they have applied, and fetch what others dropped.
+	compact bool
 }
 
 type parcel struct {
@@ -181,6 +186,7 @@ func (c *cluster) tick() {
 		}
 	}
 	c.deliver()
+	c.fetch()
 }
 
 // drive lets one tick of one member pass: time, work of clients, batches.
@@ -208,6 +214,9 @@ func (c *cluster) drive(m *member) {
 		clear(m.reads) // lost with the leadership, or answered late and ignored
 	}
 	c.rejoin(m)
+	if c.compact {
+		c.drop(m)
+	}
 	c.pump(m)
 }
 
@@ -354,6 +363,9 @@ func (c *cluster) deliver() {
 		c.guard(m, func() {
 			if err := m.node.Step(msg); err != nil && !c.replicated {
 				c.fail(err)
+			}
+			if o, ok := m.node.Offered(); ok {
+				c.fetches = append(c.fetches, fetch{Offer: o, by: m.id, boot: m.boots, at: c.now + 1 + c.rand.IntN(60<<(2*c.rand.IntN(3)))})
 			}
 			c.pump(m)
 		})

@@ -39,14 +39,16 @@
 //   - An acknowledgement of op 0 is dropped: it is not one, see acksNothing.
 //   - Proposals are never forwarded. Propose answers an error only if the
 //     proposal has no effect, ever.
+//   - A snapshot message is an offer: raft never restores one, see Offered.
 //   - A message that a member may not receive over the network is refused:
-//     proposals, snapshots, reads, local messages, and those of non-members.
+//     proposals, reads, local messages, and those of non-members.
 //
 // Membership is part of the log: a change of it takes effect when its batch is
 // advanced, and before that the commit index that covers it is durable, so that a
 // member never forgets a change that it has acted upon. The log begins with the
 // bootstrap, op 1 of term 1, as if a snapshot had been taken there; the first
-// entry is op 2. A member that joins starts from there too, with an empty log.
+// entry is op 2. A member that joins starts from there too, with an empty log. A log
+// may begin later than that: what it dropped the caller must have kept.
 //
 // The texts of raft's messages differ between builds. Nothing here stores or
 // hashes them; the binary encoding is stable.

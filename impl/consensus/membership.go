@@ -145,6 +145,7 @@ func (n *Node) applyChanges() []Changed {
 		}
 		n.members = membership(n.raw.ApplyConfChange(v2))
 		n.members.Gone = gone
+		n.log.conf = n.members.toRaft()
 		out = append(out, Changed{Op: e.Op, Members: n.members, Context: v2.GetContext()})
 	}
 	n.changes = n.changes[:0]

@@ -20,8 +20,22 @@ type memLog struct {
 }
 
 type image struct {
-	state   raftlog.State
-	entries []raftlog.Entry // the first is op 2
+	state    raftlog.State
+	begin    op.Number // before the first entry, if that is not op 2
+	baseTerm uint64
+	entries  []raftlog.Entry
+}
+
+func (i *image) base() op.Number { return max(i.begin, 1) }
+
+// compact drops the entries up to op n.
+func (i *image) compact(n op.Number) {
+	if n <= i.base() {
+		return
+	}
+	k := n - i.base()
+	i.baseTerm = i.entries[k-1].Term
+	i.begin, i.entries = n, slices.Clone(i.entries[k:])
 }
 
 // write is one frame: a state or one entry.
@@ -32,18 +46,18 @@ type write struct {
 
 var _ raftlog.Log = (*memLog)(nil)
 
-func (l *memLog) First() op.Number     { return 2 }
-func (l *memLog) Last() op.Number      { return op.Number(1 + len(l.entries)) }
+func (l *memLog) First() op.Number     { return l.base() + 1 }
+func (l *memLog) Last() op.Number      { return l.base() + op.Number(len(l.entries)) }
 func (l *memLog) State() raftlog.State { return l.state }
 
 func (l *memLog) Term(n op.Number) (uint64, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	if n == 1 {
-		return 1, nil
+	if n == l.base() {
+		return max(l.baseTerm, 1), nil
 	}
-	return l.entries[n-2].Term, nil
+	return l.entries[n-l.base()-1].Term, nil
 }
 
 func (l *memLog) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, error) {
@@ -51,7 +65,7 @@ func (l *memLog) Entries(lo, hi op.Number, maxBytes int) ([]raftlog.Entry, error
 	if l.err != nil {
 		return nil, l.err
 	}
-	es := l.entries[lo-2 : hi-2]
+	es := l.entries[lo-l.base()-1 : hi-l.base()-1]
 	for i, size := 0, 0; i < len(es); i++ {
 		if size += len(es[i].Data); size > maxBytes && i > 0 {
 			return es[:i:i], nil
@@ -83,7 +97,7 @@ func (i *image) append(w write) {
 		i.state = *w.state
 		return
 	}
-	at := int(w.entry.Op) - 2
+	at := int(w.entry.Op-i.base()) - 1
 	if at < 0 || at > len(i.entries) {
 		panic(fmt.Sprintf("append of op %d to a log of %d entries", w.entry.Op, len(i.entries)))
 	}
@@ -98,7 +112,8 @@ func (l *memLog) Sync() { l.synced, l.pending = l.image, l.pending[:0] }
 
 // PowerLoss keeps what was synced, and any beginning of what was written since.
 func (l *memLog) PowerLoss(r *rand.Rand) {
-	l.image = image{state: l.synced.state, entries: slices.Clip(l.synced.entries)}
+	l.image = l.synced
+	l.entries = slices.Clip(l.entries)
 	for _, w := range l.pending[:r.IntN(len(l.pending)+1)] {
 		l.image.append(w)
 	}

@@ -77,6 +77,9 @@ type Node struct {
 	elapsed int       // ticks since timeout was drawn; stands still in a leader
 	timeout int       // in [election, 2*election)
 
+	offer  Offer       // see Offered
+	offers []sentOffer // of this leader, not over yet
+
 	abstains bool // see Abstain
 	forgot   bool // by a defect it runs all the same
 	carried  bool // by a defect the batch that is out is acknowledged early
@@ -102,6 +105,7 @@ func (n *Node) Tick() {
 		if n.beat++; n.beat == n.heartbeat {
 			n.beat = 0
 			n.raw.Tick()
+			n.ageOffers()
 			n.changed()
 		}
 		return
@@ -129,6 +133,11 @@ func (n *Node) Step(m *raftpb.Message) error {
 	if n.acksNothing(m) {
 		return nil
 	}
+	if m.GetType() == raftpb.MsgSnap {
+		if forRaft, err := n.takeOffer(m); !forRaft {
+			return err
+		}
+	}
 	votedFor := n.vote
 	if n.term != term {
 		votedFor = raft.None // a vote of another term
@@ -142,7 +151,7 @@ func (n *Node) Step(m *raftpb.Message) error {
 		n.changed()
 	}
 	switch m.GetType() {
-	case raftpb.MsgApp, raftpb.MsgHeartbeat:
+	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
 		if n.leader == from && n.term == term {
 			n.redraw()
 		}
@@ -159,17 +168,17 @@ func (n *Node) Step(m *raftpb.Message) error {
 // the change that made it one. Answers come from members only.
 func (n *Node) mayBe(m *raftpb.Message) bool {
 	switch m.GetType() {
-	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgVote, raftpb.MsgPreVote:
+	case raftpb.MsgApp, raftpb.MsgSnap, raftpb.MsgHeartbeat, raftpb.MsgVote, raftpb.MsgPreVote:
 		return !slices.Contains(n.members.Gone, m.GetFrom())
 	}
 	return n.members.Has(m.GetFrom())
 }
 
-// crossesNetwork tells whether a member with its whole log and no forwarding may
-// get such a message from another one.
+// crossesNetwork tells whether a member without forwarding may get such a message
+// from another one.
 func crossesNetwork(t raftpb.MessageType) bool {
 	switch t {
-	case raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp,
+	case raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgSnap, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp,
 		raftpb.MsgVote, raftpb.MsgVoteResp, raftpb.MsgPreVote, raftpb.MsgPreVoteResp:
 		return true
 	}
@@ -253,7 +262,7 @@ func (n *Node) refresh() {
 	s := n.raw.BasicStatus()
 	role, term := roles[s.RaftState], s.GetTerm()
 	if role != Leader || term != n.term || n.role != Leader {
-		n.ownTerm, n.beat = 0, 0
+		n.ownTerm, n.beat, n.offers = 0, 0, n.offers[:0]
 	}
 	n.role, n.leader, n.term, n.vote = role, s.Lead, term, s.GetVote()
 }

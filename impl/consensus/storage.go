@@ -27,7 +27,7 @@ const entryOverhead = 40
 type storage struct {
 	log  raftlog.Log
 	hard *raftpb.HardState
-	conf *raftpb.ConfState
+	conf *raftpb.ConfState // the present one
 
 	tail  []*raftpb.Entry // consecutive, ending with the last op appended by this process
 	bytes int             // of tail, as the sum of cost
@@ -51,11 +51,6 @@ func (s *storage) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
 
 func (s *storage) FirstIndex() (uint64, error) { return uint64(s.log.First()), nil }
 func (s *storage) LastIndex() (uint64, error)  { return uint64(s.log.Last()), nil }
-
-// Snapshot: there is none, so a follower is never offered one.
-func (s *storage) Snapshot() (*raftpb.Snapshot, error) {
-	return nil, raft.ErrSnapshotTemporarilyUnavailable
-}
 
 func (s *storage) Term(i uint64) (uint64, error) {
 	if e := s.at(i); e != nil {
