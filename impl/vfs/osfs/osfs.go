@@ -1,6 +1,6 @@
 // Package osfs is the real file system behind vfs.FS. It adds nothing: labels
 // are ignored, paths are taken below one root folder, and what is durable is
-// what the operating system makes of fsync.
+// what the operating system makes of fdatasync, of fsync where that is missing.
 package osfs
 
 import (
@@ -118,7 +118,7 @@ type file struct{ h *os.File }
 
 func (f file) ReadAt(p []byte, off int64) (int, error)               { return f.h.ReadAt(p, off) }
 func (f file) WriteAt(_ vfs.Label, p []byte, off int64) (int, error) { return f.h.WriteAt(p, off) }
-func (f file) Sync(vfs.Label) error                                  { return wrap(f.h.Sync()) }
+func (f file) Sync(vfs.Label) error                                  { return wrap(syncData(f.h)) }
 func (f file) Truncate(_ vfs.Label, size int64) error                { return wrap(f.h.Truncate(size)) }
 func (f file) Close() error                                          { return wrap(f.h.Close()) }
 
