@@ -144,6 +144,9 @@ func (j *Journal) lastBefore(number uint32) op.Number {
 	return j.base + op.Number(sort.Search(len(j.index), func(i int) bool { return j.index[i].file >= number }))
 }
 
+// Reclaimable tells whether there is anything for Reclaim.
+func (j *Journal) Reclaimable() bool { return len(j.below) > 0 }
+
 // Reclaim removes one file that the log does not need any more; more tells whether
 // to call again. A crash at any point, and an unlink that comes back, change nothing.
 func (j *Journal) Reclaim() (more bool, err error) {

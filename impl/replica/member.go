@@ -9,6 +9,7 @@ import (
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
+	"purgelab/impl/journal"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
@@ -97,14 +98,34 @@ func (c *Config) findMember() error {
 	b, answer, err := record.Read(c.FS, c.Dir+"/member", c.identity())
 	switch answer {
 	case record.Absent:
-		if c.Lost {
-			return &LostError{c.ID}
+		if !c.Lost {
+			return nil
 		}
-		return nil
+		if err := c.isForeign(); err != nil {
+			return err
+		}
+		return &LostError{c.ID}
 	case record.Value:
 		return decodeRecord(c.Dir+"/member", b, &c.member)
 	}
 	return err
+}
+
+// isForeign is the error of a disk that another replica has used: whoever says that
+// the own one is gone need not have put an empty one in.
+func (c *Config) isForeign() error {
+	if _, err := c.FS.List(c.journalDir()); err != nil {
+		return unread(err)
+	}
+	jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: c.journalDir(), Identity: c.identity(), FileBytes: c.JournalBytes})
+	if err == nil {
+		return jr.Close()
+	}
+	var foreign *record.ForeignError
+	if errors.As(err, &foreign) {
+		return err
+	}
+	return unread(err)
 }
 
 func (c *Config) writeMember() error {

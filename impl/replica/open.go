@@ -38,6 +38,9 @@ func Open(cfg Config) (*Replica, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
+	if err := cfg.checkCompaction(); err != nil {
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
+	}
 	err := cfg.findMember()
 	if sealed, e := cfg.isSealed(); e != nil {
 		err = e
@@ -142,7 +145,8 @@ func openMember(cfg Config) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.reclaim = true
+	r.reclaim, r.unlink = true, r.jr.Reclaimable()
+	r.snapshot(f.Applied)
 	// A crash may have come between the record of a new member and its first boot.
 	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil || r.joining && r.rep.Journal.Frames == 0 {
 		r.emit(observe.Event{Action: "Rejoin"})

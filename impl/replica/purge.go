@@ -78,6 +78,7 @@ func (r *Replica) purgeStep() error {
 		r.purge, r.reclaim, r.blocked = nil, true, false
 	case done:
 		r.applied, r.purge, r.since, r.reclaim = p.op, nil, 0, true
+		r.snapshot(p.op)
 	}
 	if did != "" {
 		r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})

@@ -85,6 +85,8 @@ type Config struct {
 	// SyncBeside hands the syncs of the journal out, see Output.Sync, so that a disk
 	// can be slow while other steps are taken.
 	SyncBeside bool
+	// Compact says when the journal drops what a checkpoint covers.
+	Compact Compaction
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 
@@ -227,7 +229,11 @@ type Replica struct {
 	saving     op.Number // what the checkpoint under way is as of
 	since      int       // ops materialized since the last checkpoint began
 	reclaim    bool
-	localTurn  bool
+	// The state as of op durable is durable; the journal may be longer than it should
+	// be; it left files behind.
+	durable      op.Number
+	trim, unlink bool
+	localTurn    bool
 
 	// Ticks to wait after a disk failed: pause before the next op is materialized
 	// or purge step taken, later before a checkpoint or a reclaim goes on.

@@ -56,7 +56,7 @@ func (r *Replica) canApply() bool {
 }
 
 func (r *Replica) canTidy() bool {
-	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.mayCheckpoint())
+	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.trim || r.unlink || r.mayCheckpoint())
 }
 
 // consensusStage takes a batch from raft to Advance in two stages: write and
@@ -146,6 +146,7 @@ func (r *Replica) localStep() error {
 		r.out.Synced = true
 		if done {
 			r.checkpoint, r.reclaim = nil, true
+			r.snapshot(r.saving)
 			r.emit(observe.Event{Action: did, Op: r.saving})
 		}
 		// Ops may be materialized between the steps of a checkpoint.
@@ -174,6 +175,9 @@ func (r *Replica) localStep() error {
 		r.since = 0
 		r.checkpoint, r.saving = r.eng.Checkpoint(r.encodeExtra()), r.applied
 		return nil
+
+	case r.trim || r.unlink:
+		return r.trimStep()
 
 	case r.reclaim:
 		did, err := r.eng.Reclaim()

@@ -1,0 +1,77 @@
+package replica
+
+import (
+	"fmt"
+
+	"purgelab/model/op"
+)
+
+// A checkpoint is a snapshot: what it covers can be had without the journal, which
+// may drop it. So what a boot replays, and what a journal takes of a disk, follows
+// what came after the last checkpoint, and not history.
+
+// Compaction says when the journal drops ops that a checkpoint covers. The zero value
+// means never.
+type Compaction struct {
+	// Ops and Bytes: it is compacted once it holds more than these; 0 is no limit.
+	Ops   int
+	Bytes int64
+	// Keep ops below the checkpoint stay, for replicas that are a little behind.
+	Keep int
+}
+
+// On tells whether anything is ever dropped.
+func (c *Compaction) On() bool { return c.Ops > 0 || c.Bytes > 0 }
+
+// PolicyError is a configuration that asks for what does not go together.
+type PolicyError struct{ What string }
+
+func (e *PolicyError) Error() string { return "replica: " + e.What }
+
+func (c *Config) checkCompaction() error {
+	if c.Compact.On() && c.Design == ResetRecord {
+		return &PolicyError{fmt.Sprintf("compaction %+v with the design %v: want none", c.Compact, c.Design)}
+	}
+	return nil
+}
+
+// snapshot notes that the state as of op n is durable.
+func (r *Replica) snapshot(n op.Number) {
+	r.durable = n
+	r.trim = r.cfg.Compact.On()
+}
+
+// excess tells up to which op of the journal's own numbers it should be compacted now.
+func (r *Replica) excess() (n op.Number, due bool) {
+	keep := op.Number(r.cfg.Compact.Keep) + r.line.shift
+	if r.durable <= keep {
+		return 0, false
+	}
+	n = r.durable - keep
+	c, first := &r.cfg.Compact, r.jr.First()
+	full := c.Ops > 0 && int(r.jr.Last()-first)+1 > c.Ops || c.Bytes > 0 && r.jr.Bytes() > c.Bytes
+	return n, full && n >= first
+}
+
+// trimStep compacts the journal, or removes one of the files that it does not need
+// any more.
+func (r *Replica) trimStep() error {
+	if !r.trim {
+		more, err := r.jr.Reclaim()
+		if err != nil {
+			return r.again(&r.later, err)
+		}
+		r.unlink = more
+		return nil
+	}
+	n, due := r.excess()
+	if due {
+		dropped, err := r.jr.Compact(n)
+		if err != nil {
+			return r.again(&r.later, err)
+		}
+		r.unlink, r.out.Synced = r.unlink || dropped, dropped
+	}
+	r.trim = false
+	return nil
+}
