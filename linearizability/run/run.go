@@ -112,7 +112,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	}
 	m := &simulation{plan: s.Plan}
 	if m.plan == nil {
-		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
+		if m.plan, err = s.draw(); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	if !m.plan.Storage() {
 		m.watch.Sound()
 	}
-	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, shards)}
+	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, shards), in: make([]int, shards)}
 	m.script = &script{
 		work: workload.New(workload.Options{
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",

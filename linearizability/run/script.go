@@ -169,6 +169,7 @@ type tracer struct {
 	keep   bool
 	events []observe.Event
 	first  [][]committed // by partition and op
+	in     []int         // by partition: the incarnation that it is in
 }
 
 // committed is what all replicas must say of an op.
@@ -184,6 +185,11 @@ func (t *tracer) Observe(e observe.Event) {
 	t.check.Observe(e)
 	if !t.keep {
 		return
+	}
+	if i := &t.in[e.Partition]; e.Action == "NewIncarnation" && e.Count > *i {
+		// What comes now is agreed on anew, whatever had these numbers before.
+		of := &t.first[e.Partition]
+		*i, *of = e.Count, (*of)[:min(len(*of), int(e.Op)+1)]
 	}
 	if e.Action == "Commit" {
 		of := &t.first[e.Partition]
