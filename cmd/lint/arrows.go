@@ -30,7 +30,7 @@ var arrows = []arrow{
 		From: []string{"impl/..."}, Never: []string{"linearizability/...", "traces/...", "cmd/..."}, Except: []string{"linearizability/workload", "linearizability/faults", "linearizability/history"},
 		Why: "the implementation does not know who judges it",
 	}, {
-		From:  []string{"impl/replica", "impl/meta", "impl/consensus", "impl/engine/...", "impl/journal", "impl/segment", "impl/bookmark", "impl/record", "impl/framed", "impl/purge", "impl/recovery", "impl/vfs/...", "impl/observe", "impl/defect", "impl/raftlog"},
+		From:  []string{"impl/replica", "impl/meta", "impl/consensus", "impl/engine/...", "impl/transfer", "impl/journal", "impl/segment", "impl/bookmark", "impl/record", "impl/framed", "impl/purge", "impl/recovery", "impl/vfs/...", "impl/observe", "impl/defect", "impl/raftlog"},
 		Never: []string{"linearizability/...", "impl/sim/...", "impl/node/..."}, Tests: true,
 		Why: "a replica does not know whether it runs in the simulator or on a machine",
 	}, {
@@ -42,6 +42,9 @@ var arrows = []arrow{
 	}, {
 		From: []string{"impl/consensus"}, Never: []string{"impl/vfs/...", "impl/journal", "impl/record", "impl/framed", "impl/segment", "impl/bookmark", "impl/engine/...", "impl/purge", "impl/recovery", "impl/replica"},
 		Why: "consensus knows no disk",
+	}, {
+		From: []string{"impl/engine/...", "impl/transfer"}, Never: []string{"impl/consensus", "impl/replica"},
+		Why: "what is materialized does not know who decided it",
 	}, {
 		From: []string{"impl/sim/..."}, Never: []string{"impl/node/...", "impl/vfs/osfs"},
 		Why: "the simulator runs in memory alone",

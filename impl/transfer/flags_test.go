@@ -1,0 +1,6 @@
+package transfer
+
+import "flag"
+
+// every takes one in so many second faults of the crash-point matrix; 1 takes all.
+var every = flag.Int("every", 101, "one in so many second faults of the crash-point matrix")
