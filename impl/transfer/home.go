@@ -31,20 +31,20 @@ func (h Home) In(dir string) string {
 	return dir + "/" + h.Name
 }
 
-func homeFile(dir string) string { return dir + "/home" }
+func presentFile(dir string) string { return dir + "/present" }
 
 // Present is the home that counts.
 func Present(fs vfs.FS, dir string, id record.Identity) (Home, error) {
-	b, answer, err := record.Read(fs, homeFile(dir), id)
+	b, answer, err := record.Read(fs, presentFile(dir), id)
 	if answer != record.Value {
 		return Home{}, err
 	}
 	var h Home
 	if err := decMode.Unmarshal(b, &h); err != nil {
-		return Home{}, &corrupt.Error{File: homeFile(dir), What: "home", Want: "an encoded home", Got: err.Error()}
+		return Home{}, &corrupt.Error{File: presentFile(dir), What: "home", Want: "an encoded home", Got: err.Error()}
 	}
 	if _, ok := number(h.Name); !ok {
-		return Home{}, &corrupt.Error{File: homeFile(dir), What: "name of a home", Want: "h and a number", Got: h.Name}
+		return Home{}, &corrupt.Error{File: presentFile(dir), What: "name of a home", Want: "h and a number", Got: h.Name}
 	}
 	return h, nil
 }
@@ -57,7 +57,7 @@ func Commit(fs vfs.FS, dir string, id record.Identity, h Home) error {
 	if err != nil {
 		panic(fmt.Sprintf("transfer: encode a home: %v", err))
 	}
-	return record.Write(fs, "transfer.commit", homeFile(dir), id, b)
+	return record.Write(fs, "transfer.commit", presentFile(dir), id, b)
 }
 
 // number of a home's name.
@@ -136,7 +136,7 @@ func Reclaim(fs vfs.FS, dir string, present Home, keep string, mine func(name st
 		plain := strings.TrimSuffix(name, "/")
 		_, home := number(plain)
 		home = home && strings.HasSuffix(name, "/")
-		old := home && plain != present.Name && plain != keep || !home && present.Name != "" && plain != "home" && mine(plain)
+		old := home && plain != present.Name && plain != keep || !home && present.Name != "" && plain != "present" && mine(plain)
 		if !old {
 			continue
 		}

@@ -10,7 +10,7 @@
 //	a tick                                     piece whole: sync        SyncPiece
 //	                                           bookmarks, checkpoint,
 //	                                           marker, their folders    StageState
-//	                                           the record home          CommitInstall
+//	                                           the record present       CommitInstall
 //	Release               ◄── (the caller's)   what is old goes         ReclaimOld
 //
 // Both ends are value machines: no goroutine, no clock; ticks and messages are handed
@@ -22,7 +22,7 @@
 // The files of a replica lie in a home. The first one is the folder of the partition
 // itself; an install makes another one beside it, and one record says which counts:
 //
-//	<dir>/home      which home is the present one; absent: <dir> itself
+//	<dir>/present   which home is the present one; absent: <dir> itself
 //	<dir>/h<n>/     a home: what an engine, and a journal, keep in their folder
 //	<dir>/h<n>/offer   the manifest that is, or was, pulled into it
 //
