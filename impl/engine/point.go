@@ -139,7 +139,7 @@ func (p *Point) checkBookmarks() error {
 		at := b.Position
 		switch {
 		case b.Key.Kind != op.Consumer && b.Key.Kind != op.Group:
-			return bad("kind", fmt.Sprintf("%d or %d", op.Consumer, op.Group), b.Key.Kind)
+			return bad("kind", fmt.Sprintf("%d or %d", int(op.Consumer), int(op.Group)), int(b.Key.Kind))
 		case i > 0 && !p.Bookmarks[i-1].Key.Less(b.Key):
 			return bad("order", fmt.Sprintf("above %s", p.Bookmarks[i-1].Key), b.Key)
 		case at.Incarnation != p.Incarnation || at.Generation != p.Generation:

@@ -132,10 +132,10 @@ func (in *Intake) Take(data []byte) error {
 		return in.failed
 	}
 	if in.at == len(in.pieces) {
-		return fmt.Errorf("segment: intake: %d bytes after the last piece", len(data))
+		return &corrupt.Error{File: in.o.Dir, What: "bytes after the last piece", Want: 0, Got: len(data)}
 	}
 	if len(data) == 0 {
-		return fmt.Errorf("segment: intake: no byte of piece %d from byte %d on", in.pieces[in.at].Base, in.size)
+		return &corrupt.Error{File: in.name(), Offset: in.size, What: "bytes of the piece that came", Want: "at least 1", Got: 0}
 	}
 	p := &in.pieces[in.at]
 	was := *in

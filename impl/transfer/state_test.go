@@ -164,8 +164,8 @@ func offered(t require.TestingT, e engine.Engine, o SenderOptions) (*Sender, *Ma
 // move brings chunks until nothing is missing, or limit have come; false if the pull
 // is not whole.
 func move(s *Sender, p *Pull, limit int) (bool, error) {
-	for again := false; ; again = true {
-		q := p.Ask(again)
+	for {
+		q := p.Ask(true)
 		if q == nil {
 			return true, nil
 		}
