@@ -112,7 +112,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	}
 	m := &simulation{plan: s.Plan}
 	if m.plan == nil {
-		if m.plan, err = s.draw(); err != nil {
+		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
 			return nil, err
 		}
 	}
