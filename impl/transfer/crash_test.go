@@ -97,11 +97,11 @@ func newMachine(t require.TestingT, l layout, b before, s *Sender, m *Manifest, 
 func (x *machine) life(t require.TestingT) error {
 	fs := x.set.Wrap(x.disk.FS())
 	id := on(fs, other, dir, 0).Identity
-	home, err := Present(fs, dir, id)
+	now, err := present(fs, id)
 	if err != nil {
 		return err
 	}
-	e, err := x.l.open(on(fs, other, home.In(dir), x.defects))
+	e, err := x.l.open(on(fs, other, now.path(), x.defects))
 	if err != nil {
 		return err
 	}
@@ -117,19 +117,11 @@ func (x *machine) life(t require.TestingT) error {
 	default:
 		require.Contains(t, []string{x.old, x.new}, got, "neither the old state nor the new one")
 	}
-	staged := ""
 	if !x.news {
-		name, was, err := Staged(fs, dir, id, home)
-		if err != nil {
+		if now, err = stagingFor(fs, id, x.offer); err != nil {
 			return err
 		}
-		if was == nil || was.ID() != x.offer.ID() {
-			if name, err = Next(fs, dir, home); err != nil {
-				return err
-			}
-		}
-		staged = name
-		p, err := Begin(PullOptions{Engine: on(fs, other, dir+"/"+name, x.defects), Import: x.l.imp, Window: 3}, x.offer, Own{
+		p, err := Begin(PullOptions{Engine: on(fs, other, now.path(), x.defects), Import: x.l.imp, Window: 3}, x.offer, Own{
 			Incarnation: 1, Committed: e.Facts().Applied, Facts: e.Facts(), Agrees: true, Defects: x.defects,
 		})
 		if err != nil {
@@ -145,15 +137,13 @@ func (x *machine) life(t require.TestingT) error {
 			}
 		}
 		x.begun = true
-		home = Home{Name: name, Op: x.offer.Point.Applied, Term: x.offer.Term}
-		if err := Commit(fs, dir, id, home); err != nil {
+		if err := commit(fs, id, now); err != nil {
 			return err
 		}
 		x.sure = true
 	}
-	mine := func(name string) bool { return true }
 	for more := true; more; {
-		if more, err = Reclaim(fs, dir, home, staged, mine); err != nil {
+		if more, err = reclaim(fs, now); err != nil {
 			return err
 		}
 	}

@@ -36,9 +36,9 @@ func moved(t *testing.T, l layout, from engine.Engine, o SenderOptions, own Own,
 	require.NoError(t, err)
 	require.True(t, whole)
 	require.NoError(t, install(p, fs, "h1"))
-	h, err := Present(fs, dir, on(fs, other, dir, 0).Identity)
+	now, err := present(fs, on(fs, other, dir, 0).Identity)
 	require.NoError(t, err)
-	return l.open(on(fs, other, h.In(dir), 0))
+	return l.open(on(fs, other, now.path(), 0))
 }
 
 func TestSessionsNotTransferred(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/record"
 	"purgelab/impl/segment"
+	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/durable"
 )
 
@@ -62,7 +63,7 @@ func Begin(o PullOptions, m *Manifest, own Own) (*Pull, error) {
 	if err := p.imp.Begin(); err != nil {
 		return fail(err)
 	}
-	if was, err := readOffer(o.Engine.FS, home, o.Engine.Identity); err != nil || was == nil || was.ID() != p.id {
+	if was, err := Staged(o.Engine.FS, home, o.Engine.Identity); err != nil || was == nil || was.ID() != p.id {
 		if err := record.Write(o.Engine.FS, "transfer.offer", offerFile(home), o.Engine.Identity, m.Encode()); err != nil {
 			return fail(err)
 		}
@@ -151,3 +152,20 @@ func (p *Pull) Step() (done bool, did observe.Action, err error) {
 
 // Close lets the files go. What is stored stays, for another Begin.
 func (p *Pull) Close() { p.in.Close() }
+
+// Staged is what a pull into a home was of; nil if the home is of none, or nothing can
+// be made of what it says, since nothing depends on it.
+func Staged(fs vfs.FS, home string, id record.Identity) (*Manifest, error) {
+	b, answer, err := record.Read(fs, offerFile(home), id)
+	if answer != record.Value {
+		if answer == record.Damaged || answer == record.Foreign {
+			err = nil
+		}
+		return nil, err
+	}
+	m, err := DecodeManifest(offerFile(home), b)
+	if err != nil {
+		return nil, nil
+	}
+	return m, nil
+}

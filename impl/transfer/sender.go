@@ -88,6 +88,14 @@ func (s *Sender) Offer(to uint64, e engine.Engine, term func(op.Number) (uint64,
 // Holds tells whether there is an offer for a receiver.
 func (s *Sender) Holds(to uint64) bool { return s.find(to) != nil }
 
+// Manifest is what is offered to a receiver, nil if nothing is.
+func (s *Sender) Manifest(to uint64) *Manifest {
+	if x := s.find(to); x != nil {
+		return x.m
+	}
+	return nil
+}
+
 // Lowest is the op of the lowest checkpoint that is held, false if none is: the log
 // above it must stay, so that the receiver can go on from there.
 func (s *Sender) Lowest() (n op.Number, any bool) {

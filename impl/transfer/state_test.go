@@ -188,7 +188,7 @@ func move(s *Sender, p *Pull, limit int) (bool, error) {
 }
 
 // install ends a pull, and commits it.
-func install(p *Pull, fs vfs.FS, home string) error {
+func install(p *Pull, fs vfs.FS, h home) error {
 	for done := false; !done; {
 		var err error
 		if done, _, err = p.Step(); err != nil {
@@ -196,6 +196,5 @@ func install(p *Pull, fs vfs.FS, home string) error {
 		}
 	}
 	p.Close()
-	m := p.Manifest()
-	return Commit(fs, dir, on(fs, other, dir, 0).Identity, Home{Name: home, Op: m.Point.Applied, Term: m.Term})
+	return commit(fs, on(fs, other, dir, 0).Identity, h)
 }

@@ -10,7 +10,7 @@
 //	a tick                                     piece whole: sync        SyncPiece
 //	                                           bookmarks, checkpoint,
 //	                                           marker, their folders    StageState
-//	                                           the record present       CommitInstall
+//	                                           the record of the home   CommitInstall
 //	Release               ◄── (the caller's)   what is old goes         ReclaimOld
 //
 // Both ends are value machines: no goroutine, no clock; ticks and messages are handed
@@ -19,17 +19,17 @@
 //
 // # Homes
 //
-// The files of a replica lie in a home. The first one is the folder of the partition
-// itself; an install makes another one beside it, and one record says which counts:
+// The files of a replica lie in a home, a folder that a record of the replica names.
+// An install makes another one beside it, and then writes that record anew:
 //
-//	<dir>/present   which home is the present one; absent: <dir> itself
-//	<dir>/h<n>/     a home: what an engine, and a journal, keep in their folder
-//	<dir>/h<n>/offer   the manifest that is, or was, pulled into it
+//	<home>/           what an engine keeps, and a log that begins after the state
+//	<home>/offer      the manifest that is, or was, pulled into it
 //
 // So whoever looks sees exactly the old state up to the write of that record, and
 // exactly the new one after it. A boot opens what the record names. Another home is
 // either a pull that was interrupted, which goes on with what it has, from any
-// replica whose manifest names the same pieces, or it is rubbish and is removed.
+// replica whose manifest names the same pieces, or it is rubbish and is removed. The
+// record is the replica's, since it is where its log begins, too.
 //
 // A receiver goes on as a member with its old state until the record is written. What
 // it applies meanwhile, a purge among it, is forgotten with the old home: an offer is
