@@ -22,6 +22,8 @@ type Tool struct {
 	Jar    string
 	Build  string // "TLC 2.18 of 20 March 2023"
 	Source string // where the jar came from, for the reader of the output
+	// Archive, if not empty, is a file that makes Java start TLC quicker.
+	Archive string
 }
 
 func (t Tool) String() string { return t.Build + " (" + t.Source + ")" }
@@ -64,9 +66,23 @@ func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	if err := tryJava(ctx, java); err != nil {
+	version, err := tryJava(ctx, java)
+	if err != nil {
 		return Tool{}, err
 	}
+	if tools, err = filepath.Abs(tools); err != nil {
+		return Tool{}, fmt.Errorf("tlc: tool folder: %w", err)
+	}
+	tool, err := findJar(ctx, tools, log)
+	if err != nil {
+		return Tool{}, err
+	}
+	tool.Java = java
+	tool.Archive = archive(ctx, tool, version, tools, log)
+	return tool, nil
+}
+
+func findJar(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 	if jar := os.Getenv(envJar); jar != "" {
 		abs, err := filepath.Abs(jar)
 		if err != nil {
@@ -76,10 +92,7 @@ func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 		if err != nil {
 			return Tool{}, fmt.Errorf("%w (the jar that %s names; set %s to accept another build)", err, envJar, envSum)
 		}
-		return Tool{Java: java, Jar: abs, Build: name, Source: envJar}, nil
-	}
-	if tools, err = filepath.Abs(tools); err != nil {
-		return Tool{}, fmt.Errorf("tlc: tool folder: %w", err)
+		return Tool{Jar: abs, Build: name, Source: envJar}, nil
 	}
 	for _, b := range builds {
 		jar := filepath.Join(tools, b.file)
@@ -90,7 +103,7 @@ func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 		if err != nil {
 			return Tool{}, fmt.Errorf("%w (delete it and it is fetched anew)", err)
 		}
-		return Tool{Java: java, Jar: jar, Build: name, Source: filepath.Base(tools) + "/" + b.file}, nil
+		return Tool{Jar: jar, Build: name, Source: filepath.Base(tools) + "/" + b.file}, nil
 	}
 	if err := download(ctx, tools, log); err != nil {
 		return Tool{}, err
@@ -100,7 +113,7 @@ func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	return Tool{Java: java, Jar: jar, Build: name, Source: "maven " + mavenArtifact}, nil
+	return Tool{Jar: jar, Build: name, Source: "maven " + mavenArtifact}, nil
 }
 
 // findJava looks in JAVA_HOME first, as Java programs do.
@@ -126,20 +139,21 @@ const oldestJava = 17
 // old.
 var javaVersion = regexp.MustCompile(`version "(?:1\.)?(\d+)`)
 
-// tryJava runs java once: a file of that name need not work, nor be new enough.
-func tryJava(ctx context.Context, java string) error {
+// tryJava runs java once: a file of that name need not work, nor be new enough. It
+// returns what Java says of itself.
+func tryJava(ctx context.Context, java string) ([]byte, error) {
 	out, err := exec.CommandContext(ctx, java, "-version").CombinedOutput()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	m := javaVersion.FindSubmatch(out)
 	if err != nil || m == nil {
-		return fmt.Errorf("tlc: %w: %s -version does not name a version (%v): %s", ErrMissing, java, err, bytes.TrimSpace(out))
+		return nil, fmt.Errorf("tlc: %w: %s -version does not name a version (%v): %s", ErrMissing, java, err, bytes.TrimSpace(out))
 	}
 	if have, err := strconv.Atoi(string(m[1])); err != nil || have < oldestJava {
-		return fmt.Errorf("tlc: %w: %s is Java %s, want %d or newer: install one or set JAVA_HOME", ErrMissing, java, m[1], oldestJava)
+		return nil, fmt.Errorf("tlc: %w: %s is Java %s, want %d or newer: install one or set JAVA_HOME", ErrMissing, java, m[1], oldestJava)
 	}
-	return nil
+	return out, nil
 }
 
 // verify compares the checksum of a file with those allowed and says which

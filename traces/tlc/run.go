@@ -129,6 +129,10 @@ func (o Options) arguments(tool Tool, meta string) []string {
 	}
 	// Recursive operators of the specification go as deep as a trace has ops.
 	args := []string{collector, "-Xmx" + heap, "-Xss16m", "-Djava.io.tmpdir=" + meta}
+	if tool.Archive != "" {
+		// Java's own remarks would stand among TLC's messages.
+		args = append(args, "-XX:SharedArchiveFile="+tool.Archive, "-Xlog:disable")
+	}
 	if o.Short {
 		// Halves the work of a run of a few seconds, most of which is start-up.
 		args = append(args, "-XX:TieredStopAtLevel=1")
