@@ -13,6 +13,9 @@ import (
 // asking again after the next checkpoint.
 var ErrNoPoint = errors.New("engine: nothing to export")
 
+// ErrGone: what was exported is not there any more, since a purge emptied it.
+var ErrGone = errors.New("engine: what was exported is purged")
+
 // Point is the state of a partition as of op Applied: what a durable checkpoint covers.
 // Points of two replicas that applied the same ops are the same, if they began their
 // files at the same messages.
@@ -37,7 +40,8 @@ type Point struct {
 type Export interface {
 	Point() *Point
 	// Read returns whole batches of a piece from a byte on, as they travel: as many
-	// as fit max bytes, but at least one.
+	// as fit max bytes, but at least one. It is ErrGone after a purge, where that
+	// empties what is held.
 	Read(piece int, at int64, max int) ([]byte, error)
 	// Release lets go what was held. Reclaim has more to do then.
 	Release()

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -135,15 +136,19 @@ func (s *Sender) Work() bool {
 	return (s.o.Budget == 0 || s.left > 0) && slices.ContainsFunc(s.offers, func(x *offer) bool { return x.chunks > 0 })
 }
 
-// Next is a chunk to be sent, while there is one within the budget. What cannot be
-// read ends its offer; a receiver learns that when it asks again. The error is the
-// disk's, and tells corruption.
+// Next is a chunk to be sent, while there is one within the budget, or that an offer
+// was purged. What cannot be read ends its offer; a receiver learns that when it asks
+// again. The error is the disk's, and tells corruption.
 func (s *Sender) Next() (to uint64, m *Message, err error) {
 	for i, x := range s.offers {
 		if x.chunks == 0 || !s.Work() {
 			continue
 		}
 		data, err := x.held.Read(x.piece, x.at, s.o.ChunkBytes)
+		if errors.Is(err, engine.ErrGone) {
+			s.Drop(x.to)
+			return x.to, &Message{Drop: &Drop{x.id}}, nil
+		}
 		if err != nil {
 			s.Drop(x.to)
 			return 0, nil, fmt.Errorf("transfer: chunk at byte %d of piece %d: %w", x.at, x.piece, err)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -169,6 +170,43 @@ func TestPurgeAtTheSender(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, folders)
+	}
+}
+
+// TestPurgeEndsTheOffer: where a purge empties what is held, the receiver is told, and
+// begins anew with the next offer; of the old era nothing is left in its home.
+func TestPurgeEndsTheOffer(t *testing.T) {
+	l := layouts[1]
+	e := source(t, l, 0)
+	s, m := offered(t, e, SenderOptions{ChunkBytes: 150})
+	fs := newDisk(t).FS()
+	p := begin(t, l, fs, m)
+	_, err := move(s, p, 3)
+	require.NoError(t, err)
+	finish(t, e.Purge(newerOp, 4, nil))
+	_, err = move(s, p, 1<<20)
+	require.ErrorIs(t, err, errDropped)
+	require.False(t, s.Holds(other))
+	p.Close()
+	for n := op.Number(newerOp + 1); n < newerOp+9; n++ {
+		require.NoError(t, e.Apply(n, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"fresh"}, Timestamp: 900}))
+	}
+	finish(t, e.Checkpoint([]byte("sessions")))
+	s, m = offered(t, e, SenderOptions{ChunkBytes: 150})
+	p = begin(t, l, fs, m)
+	whole, err := move(s, p, 1<<20)
+	require.NoError(t, err)
+	require.True(t, whole)
+	require.Equal(t, shown(t, e), shown(t, openHome(t, l, fs, p)))
+	// A purge that is not complete is not offered, nor what it destroys.
+	task := e.Purge(newerOp+8, 5, nil)
+	for done := false; !done; {
+		var err error
+		done, _, err = task.Step()
+		require.NoError(t, err)
+		_, err = NewSender(SenderOptions{}).Offer(other, e, termOf, able)
+		require.Equal(t, done, err == nil, "%v", err)
+		require.Equal(t, !done, errors.Is(err, engine.ErrNoPoint))
 	}
 }
 

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
+	"purgelab/impl/engine/flat"
 	"purgelab/impl/engine/tagged"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
@@ -29,7 +31,13 @@ var layouts = []layout{{"tagged", func(o engine.Options) (engine.Engine, error) 
 		return nil, err
 	}
 	return e, nil
-}, tagged.Import}}
+}, tagged.Import}, {"flat", func(o engine.Options) (engine.Engine, error) {
+	e, _, err := flat.Open(flat.Options{Options: o})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}, flat.Importer(false)}}
 
 func each(t *testing.T, test func(t *testing.T, l layout)) {
 	for _, l := range layouts {
@@ -161,6 +169,8 @@ func offered(t require.TestingT, e engine.Engine, o SenderOptions) (*Sender, *Ma
 	return s, m
 }
 
+var errDropped = errors.New("the offer was dropped")
+
 // move brings chunks until nothing is missing, or limit have come; false if the pull
 // is not whole.
 func move(s *Sender, p *Pull, limit int) (bool, error) {
@@ -170,7 +180,7 @@ func move(s *Sender, p *Pull, limit int) (bool, error) {
 			return true, nil
 		}
 		if m := s.Request(other, q); m != nil {
-			return false, fmt.Errorf("the offer was dropped")
+			return false, errDropped
 		}
 		for s.Work() {
 			if limit--; limit < 0 {
@@ -179,6 +189,9 @@ func move(s *Sender, p *Pull, limit int) (bool, error) {
 			_, m, err := s.Next()
 			if err != nil {
 				return false, err
+			}
+			if m.Drop != nil {
+				return false, errDropped
 			}
 			if _, err := p.Take(m.Chunk); err != nil {
 				return false, err

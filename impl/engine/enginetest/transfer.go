@@ -26,6 +26,7 @@ func RunTransfer(t *testing.T, open Open, imp Import) {
 		{"an import goes on with the log", importGoesOn},
 		{"an export stays while the log goes on", exportStays},
 		{"a release lets the rest go", exportReleases},
+		{"a purge leaves an export whole, or ends it", exportPurged},
 		{"a boot exports the same", exportAfterBoot},
 		{"an import goes on after a crash", importResumes},
 		{"an import takes the place of another", importReplaces},
@@ -162,13 +163,13 @@ func importShows(b *bench, imp Import) {
 
 func importGoesOn(b *bench, imp Import) {
 	b.history()
-	x := b.export("")
+	r := b.receiver()
+	r.take(imp, b.export(""), b)
 	b.append(3)
 	b.store(consumer, 21)
 	b.purge(4)
 	b.append(2)
-	r := b.receiver()
-	r.take(imp, x, b)
+	r.journal, r.stored = b.journal, b.stored
 	require.Less(b, r.e.Facts().Applied, b.e.Facts().Applied)
 	at := r.e.Facts().Applied
 	for n := at + 1; n <= b.highest(); n++ {
@@ -218,6 +219,41 @@ func exportReleases(b *bench, _ Import) {
 	require.Less(b, b.files(), held)
 	f := b.e.Facts()
 	require.EqualValues(b, 1, f.End-f.Start)
+}
+
+// exportPurged: the new generation has a file of the same name, other messages in it.
+func exportPurged(b *bench, imp Import) {
+	for range 4 {
+		b.append(3)
+	}
+	quiet := newBench(b.T, b.open)
+	quiet.append(3)
+	quiet.append(3)
+	quiet.append(3)
+	quiet.append(3)
+	x := b.export("")
+	first, err := x.Read(0, 40, 1)
+	require.NoError(b, err)
+	b.purge(1)
+	for range 4 {
+		b.append(3)
+	}
+	b.checkpoint()
+	b.reclaim()
+	again, err := x.Read(0, 40, 1)
+	if err != nil {
+		require.ErrorIs(b, err, engine.ErrGone)
+	} else {
+		require.Equal(b, first, again)
+		r := b.receiver()
+		r.take(imp, x, quiet)
+		r.same(quiet)
+	}
+	x.Release()
+	b.reclaim()
+	r := b.receiver()
+	r.take(imp, b.export(""), b)
+	r.same(b)
 }
 
 func exportAfterBoot(b *bench, _ Import) {

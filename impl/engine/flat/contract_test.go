@@ -11,10 +11,12 @@ import (
 func TestContract(t *testing.T) {
 	for _, tagged := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tagged %v", tagged), func(t *testing.T) {
-			enginetest.Run(t, func(o engine.Options) (engine.Engine, engine.Report, error) {
+			open := func(o engine.Options) (engine.Engine, engine.Report, error) {
 				e, r, err := Open(Options{Options: o, Tagged: tagged})
 				return e, r, err
-			})
+			}
+			enginetest.Run(t, open)
+			enginetest.RunTransfer(t, open, Importer(tagged))
 		})
 	}
 }

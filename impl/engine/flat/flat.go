@@ -65,6 +65,10 @@ type Engine struct {
 
 	task      *save // checkpoint under way
 	unclaimed bool  // Reclaim may find something
+
+	mark   segment.Mark // of cp
+	wiping bool         // messages are being removed, and that is not recorded yet
+	held   []*export
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -117,6 +121,7 @@ func Open(o Options) (*Engine, engine.Report, error) {
 	if e.segs, r.Segments, err = e.openSegments(cp); err != nil {
 		return fail(err)
 	}
+	e.mark = e.segs.Found()
 	f.Front = max(cp.applied, e.segs.LastOp())
 	if reset.generation > done {
 		e.pending()
@@ -280,7 +285,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 	if !e.unclaimed || e.facts.Pending != nil {
 		return engine.Reclaimed{}, nil
 	}
-	did, err := e.segs.Reclaim(e.cp.start)
+	did, err := e.segs.Reclaim(e.reclaimable())
 	if !did && err == nil {
 		did, err = e.marks.reclaim(&e.o, e.cp.applied)
 	}

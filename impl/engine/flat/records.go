@@ -8,6 +8,7 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/record"
+	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
 
@@ -138,9 +139,9 @@ func readCheckpoint(o *Options) (checkpoint, error) {
 
 func writeCheckpoint(o *Options, c *checkpoint, frontier bool) error {
 	if frontier {
-		return record.Write(o.FS, "purge.frontier", o.checkpointFile(), o.Identity, c.encode())
+		return o.write("purge.frontier", o.checkpointFile(), c.encode())
 	}
-	return record.Write(o.FS, "checkpoint.record", o.checkpointFile(), o.Identity, c.encode())
+	return o.write("checkpoint.record", o.checkpointFile(), c.encode())
 }
 
 func readReset(o *Options) (reset, error) {
@@ -154,11 +155,14 @@ func readReset(o *Options) (reset, error) {
 	return reset{generation: op.Generation(binary.LittleEndian.Uint32(b)), floor: op.Number(binary.LittleEndian.Uint64(b[8:]))}, nil
 }
 
-func writeReset(o *Options, r reset) error {
+func (r reset) encode(i op.Incarnation) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(r.generation))
-	b = binary.LittleEndian.AppendUint32(b, uint32(o.Identity.Incarnation))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.floor))
-	return record.Write(o.FS, "purge.reset", o.resetFile(), o.Identity, b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(i))
+	return binary.LittleEndian.AppendUint64(b, uint64(r.floor))
+}
+
+func writeReset(o *Options, r reset) error {
+	return o.write("purge.reset", o.resetFile(), r.encode(o.Identity.Incarnation))
 }
 
 func readGen(o *Options) (op.Generation, error) {
@@ -169,8 +173,14 @@ func readGen(o *Options) (op.Generation, error) {
 	return op.Generation(binary.LittleEndian.Uint32(b)), nil
 }
 
+func encodeGen(g op.Generation) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(g)) }
+
 func writeGen(o *Options, g op.Generation) error {
-	return record.Write(o.FS, "purge.gen", o.genFile(), o.Identity, binary.LittleEndian.AppendUint32(nil, uint32(g)))
+	return o.write("purge.gen", o.genFile(), encodeGen(g))
+}
+
+func (o *Options) write(label vfs.Label, file string, value []byte) error {
+	return record.Write(o.FS, label, file, o.Identity, value)
 }
 
 // DropFloor makes the floor that purge.reset holds, if there is one, that of no op.

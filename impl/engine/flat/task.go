@@ -6,6 +6,7 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
+	"purgelab/impl/segment"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -16,6 +17,7 @@ type save struct {
 	o        *Options // fenced
 	next     func(*save) (bool, error)
 	cp       checkpoint
+	mark     segment.Mark // of it
 	syncFrom op.Offset
 }
 
@@ -30,6 +32,7 @@ func (e *Engine) Checkpoint(extra []byte) engine.Task {
 			t.cp.marks++
 		}
 	}
+	t.mark = e.segs.Mark()
 	e.task = t
 	return t
 }
@@ -95,7 +98,7 @@ func (t *save) record() (bool, error) {
 	if err := writeCheckpoint(t.o, &t.cp, false); err != nil {
 		return false, err
 	}
-	e.cp, e.task, e.unclaimed = t.cp, nil, true
+	e.cp, e.mark, e.task, e.unclaimed = t.cp, t.mark, nil, true
 	return true, nil
 }
 
@@ -155,6 +158,7 @@ func (t *wipe) frontier() (bool, observe.Action, error) {
 		return false, "", err
 	}
 	t.e.task = nil
+	t.e.wipes()
 	return true, "ResetFrontier", nil
 }
 
@@ -188,7 +192,7 @@ func (t *wipe) record() (bool, observe.Action, error) {
 		return false, "", err
 	}
 	e.segs.Close()
-	e.segs, e.cp = segs, t.cp
+	e.segs, e.cp, e.mark, e.wiping = segs, t.cp, segs.Mark(), false
 	e.marks.forget()
 	f.Generation, f.Boundary, f.Previous = t.reset.generation, t.reset.floor, t.cp.previous
 	f.Start, f.End, f.Resetting = 0, 0, 0
