@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"purgelab/impl/replica"
+	"purgelab/impl/transfer"
 	"purgelab/model/op"
 )
 
@@ -68,10 +69,23 @@ type parcel struct {
 	incarnation op.Incarnation
 	join        uint64
 	raft        []byte // nil: there is none
+	member      uint64
+	transfer    *transfer.Message // its manifest encoded
+	manifest    []byte
 }
 
 func (p *parcel) decode() (replica.Message, error) {
-	m := replica.Message{From: p.from, To: p.to, Partition: p.partition, Incarnation: p.incarnation, Join: p.join}
+	m := replica.Message{From: p.from, To: p.to, Partition: p.partition, Incarnation: p.incarnation, Join: p.join, Member: p.member}
+	if p.transfer != nil {
+		t := *p.transfer
+		m.Transfer = &t
+		if p.manifest != nil {
+			var err error
+			if t.Offer, err = transfer.DecodeManifest("message", p.manifest); err != nil {
+				return m, err
+			}
+		}
+	}
 	if p.raft == nil {
 		return m, nil
 	}
@@ -111,7 +125,10 @@ func (l *Links) send(m *replica.Message) error {
 	if to == nil {
 		return nil
 	}
-	p := parcel{from: m.From, to: m.To, partition: m.Partition, incarnation: m.Incarnation, join: m.Join}
+	p := parcel{from: m.From, to: m.To, partition: m.Partition, incarnation: m.Incarnation, join: m.Join, member: m.Member, transfer: m.Transfer}
+	if m.Transfer != nil && m.Transfer.Offer != nil {
+		p.manifest = m.Transfer.Offer.Encode()
+	}
 	if m.Raft != nil {
 		var err error
 		if p.raft, err = proto.Marshal(m.Raft); err != nil {

@@ -73,7 +73,10 @@ func (c *Config) openBaseLog() (*journal.Journal, error) {
 // openCopying begins, or goes on, to copy the base.
 func openCopying(cfg Config) (*Replica, error) {
 	c := &copying{}
-	var err error
+	err := cfg.isForeign()
+	if err != nil {
+		return nil, err
+	}
 	if c.log, err = cfg.openBaseLog(); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,11 @@ func (r *Replica) excess() (n op.Number, due bool) {
 		return 0, false
 	}
 	n = r.durable - keep
+	if r.sender != nil {
+		if low, any := r.sender.Lowest(); any {
+			n = min(n, low-r.line.shift)
+		}
+	}
 	c, first := &r.cfg.Compact, r.jr.First()
 	full := c.Ops > 0 && int(r.jr.Last()-first)+1 > c.Ops || c.Bytes > 0 && r.jr.Bytes() > c.Bytes
 	return n, full && n >= first

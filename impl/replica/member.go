@@ -220,7 +220,7 @@ func (c *Config) joined() error {
 		return err
 	}
 	for _, name := range names {
-		if name == c.member.Home+"/" || strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") || name == "sealed" {
+		if c.needs(name) {
 			continue
 		}
 		if err := removeAll(c.FS, c.Dir+"/"+strings.TrimSuffix(name, "/")); err != nil {

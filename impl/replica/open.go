@@ -134,6 +134,13 @@ func openMember(cfg Config) (*Replica, error) {
 	if err := r.decodeExtra(r.eng.Extra()); err != nil {
 		return nil, err
 	}
+	if r.joining && r.members.Voter(cfg.member.ID) && !r.members.Joint() {
+		// It was taken in by an op that it got as a part of a checkpoint.
+		if err := r.cfg.joined(); err != nil {
+			return nil, err
+		}
+		r.joining = false
+	}
 	// The base was agreed on.
 	r.applied, r.committed = f.Applied, max(f.Applied, r.line.baseLast())
 	r.origin = cfg.Rand.Uint64()
@@ -147,8 +154,11 @@ func openMember(cfg Config) (*Replica, error) {
 	}
 	r.reclaim, r.unlink = true, r.jr.Reclaimable()
 	r.snapshot(f.Applied)
+	if err := r.findStaged(); err != nil {
+		return nil, err
+	}
 	// A crash may have come between the record of a new member and its first boot.
-	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil || r.joining && r.rep.Journal.Frames == 0 {
+	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil || r.joining && r.rep.Journal.Frames == 0 && r.jr.First() == 2 {
 		r.emit(observe.Event{Action: "Rejoin"})
 	}
 	r.booted()

@@ -34,6 +34,7 @@ import (
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
+	"purgelab/impl/transfer"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -62,6 +63,7 @@ type Config struct {
 	Base *Base
 
 	member  memberRecord // that this machine is, as found on the disk
+	staging string       // the folder that a transfer fills, if there is one
 	suspect error        // why it is not the one that it was
 	forgot  bool         // it is the one that it was only because of a defect
 
@@ -85,8 +87,10 @@ type Config struct {
 	// SyncBeside hands the syncs of the journal out, see Output.Sync, so that a disk
 	// can be slow while other steps are taken.
 	SyncBeside bool
-	// Compact says when the journal drops what a checkpoint covers.
-	Compact Compaction
+	// Compact says when the journal drops what a checkpoint covers. Whoever needs that
+	// gets a checkpoint instead, as Transfer says.
+	Compact  Compaction
+	Transfer TransferOptions
 	// SegmentBytes and JournalBytes are the sizes at which files roll.
 	SegmentBytes, JournalBytes int
 
@@ -107,6 +111,9 @@ type Message struct {
 	// the base, or the request for one.
 	Join uint64
 	Base *BasePart
+	// Or a message of a transfer, which Member sends.
+	Member   uint64
+	Transfer *transfer.Message
 }
 
 // Request is a client's operation. Token is the driver's name for it.
@@ -233,7 +240,13 @@ type Replica struct {
 	// be; it left files behind.
 	durable      op.Number
 	trim, unlink bool
-	localTurn    bool
+	// Transfers: what this replica offers, and what it fetches; a home that is being
+	// filled; there may be others that are not needed.
+	sender    *transfer.Sender
+	fetch     *fetching
+	staged    staged
+	homes     bool
+	localTurn bool
 
 	// Ticks to wait after a disk failed: pause before the next op is materialized
 	// or purge step taken, later before a checkpoint or a reclaim goes on.
@@ -275,6 +288,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		if in.Message.Base.Segments == nil {
 			err = r.sendPart(in.Message.From, in.Message.Base.From)
 		}
+	case in.Message != nil && in.Message.Transfer != nil:
+		err = r.takeTransfer(in.Message)
 	case in.Message != nil && in.Message.Join != 0:
 		r.admitMember(in.Message.Join)
 	case in.Message != nil:
@@ -282,6 +297,9 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		// answer, not a fault of this replica.
 		if e := r.node.Step(in.Message.Raft); e != nil {
 			r.log.Debug("message refused", "from", in.Message.From, "error", e)
+		}
+		if o, ok := r.node.Offered(); ok {
+			r.offered(o.From)
 		}
 	case in.Request != nil:
 		r.request(*in.Request)
@@ -311,6 +329,8 @@ func (r *Replica) tick() {
 	r.retryReads()
 	r.changing = max(0, r.changing-1)
 	r.joinGroup()
+	r.tickFetch()
+	r.tickServe()
 }
 
 // followRole drops what belonged to a leadership that ended: the answers to its
@@ -331,6 +351,7 @@ func (r *Replica) followRole() {
 		r.failReads()
 		r.failPurges()
 		r.refuseHeld()
+		r.stopServing()
 	}
 	r.term, r.leading, r.changing = st.Term, leading, 0
 }

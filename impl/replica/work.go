@@ -49,14 +49,19 @@ func (r *Replica) hasConsensusWork() bool {
 	return r.stage == written || r.stage == idle && r.node.HasReady()
 }
 
-func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() }
+func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() || r.canTransfer() }
 
 func (r *Replica) canApply() bool {
 	return r.pause == 0 && (r.purge != nil && r.cleanLater == 0 || r.applied < r.committed && !r.blocked)
 }
 
 func (r *Replica) canTidy() bool {
-	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.trim || r.unlink || r.mayCheckpoint())
+	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.trim || r.unlink || r.homes || r.mayCheckpoint())
+}
+
+// canTransfer: a transfer can go on.
+func (r *Replica) canTransfer() bool {
+	return r.sealing() && r.later == 0 && r.stage == idle || r.sender != nil && r.sender.Work()
 }
 
 // consensusStage takes a batch from raft to Advance in two stages: write and
@@ -138,6 +143,9 @@ func (r *Replica) endBatch() error {
 // refuses is tried again after a pause; see trouble.go.
 func (r *Replica) localStep() error {
 	switch {
+	case r.sealing() && r.later == 0 && r.stage == idle:
+		return r.sealStep()
+
 	case r.checkpoint != nil && r.later == 0:
 		done, did, err := r.checkpoint.Step()
 		if err != nil {
@@ -169,6 +177,9 @@ func (r *Replica) localStep() error {
 	case r.canApply():
 		return r.again(&r.pause, r.applySome())
 
+	case r.sender != nil && r.sender.Work():
+		return r.serveStep()
+
 	case r.later > 0:
 
 	case r.mayCheckpoint():
@@ -178,6 +189,9 @@ func (r *Replica) localStep() error {
 
 	case r.trim || r.unlink:
 		return r.trimStep()
+
+	case r.homes:
+		return r.homeStep()
 
 	case r.reclaim:
 		did, err := r.eng.Reclaim()

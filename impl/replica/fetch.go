@@ -1,0 +1,283 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/engine"
+	"purgelab/impl/engine/tagged"
+	"purgelab/impl/journal"
+	"purgelab/impl/observe"
+	"purgelab/impl/record"
+	messages "purgelab/impl/segment"
+	"purgelab/impl/transfer"
+)
+
+// This file is how a replica goes on whose leader has dropped from its log what it
+// needs next: it fetches a checkpoint (package transfer), and installs it.
+//
+//	leader                         this replica
+//	  ── offer of raft ──────────►   ask for a manifest, again and again
+//	  ◄─ request of offer 0 ──────
+//	  ── manifest ───────────────►   refuse it, or stage it
+//	  ◄─ request ─────────────────
+//	  ── chunks ─────────────────►   stored
+//	                                 sealed, a step at a time
+//	                                 install: see below
+//	  ◄─ drop ────────────────────   the leader lets the checkpoint go
+//
+// Until the install this replica is a member like any other, with its old log and
+// state: it votes, and it may be brought up to date in another way. An install is
+// refused at the very end, too, if that has happened.
+//
+// The install is one durable record. Before it a journal is made in the new home that
+// goes on above the op of the checkpoint, with the term and the vote of this member;
+// in the step that makes the two nothing else happens, so no promise is given between
+// them. After it the replica boots from the new home.
+
+const (
+	fetchTicks = 15 // between two requests without an answer
+	fetchTries = 12 // requests without an answer until it gives up
+)
+
+// fetching is an offer that is worked on.
+type fetching struct {
+	from  uint64 // the member that made it
+	later int    // ticks until it is asked again
+	tries int    // that it was asked since it answered
+	pull  *transfer.Pull
+}
+
+// offered takes an offer of raft.
+func (r *Replica) offered(from uint64) {
+	if !r.cfg.Compact.On() || r.fetch != nil && r.fetch.from == from {
+		return
+	}
+	r.giveUp()
+	r.fetch = &fetching{from: from}
+	r.askFor()
+}
+
+// askFor asks for what is missing, or for a manifest.
+func (r *Replica) askFor() {
+	f := r.fetch
+	q := &transfer.Request{}
+	if f.pull != nil {
+		if q = f.pull.Ask(true); q == nil {
+			return // all is there
+		}
+	}
+	f.later = fetchTicks
+	f.tries++
+	r.sendTransfer(machineOf(f.from), &transfer.Message{Request: q})
+}
+
+func (r *Replica) sendTransfer(to int, m *transfer.Message) {
+	r.out.Messages = append(r.out.Messages, Message{
+		From: r.cfg.ID, To: to, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Member: r.cfg.member.ID, Transfer: m,
+	})
+}
+
+// giveUp ends a fetch. What is stored stays, for the next one.
+func (r *Replica) giveUp() {
+	f := r.fetch
+	if f == nil {
+		return
+	}
+	r.fetch = nil
+	if f.pull != nil {
+		f.pull.Close()
+		r.emit(observe.Event{Action: "DropTransfer", Op: f.pull.Manifest().Point.Applied})
+	}
+}
+
+// tickFetch asks again what was not answered, and gives up when nobody does, or
+// somebody else leads. What is stored for no fetch goes when it is of no use any more.
+func (r *Replica) tickFetch() {
+	if r.staged.name != "" && r.fetch == nil && r.committed >= r.staged.op {
+		r.forgetStaged()
+	}
+	f := r.fetch
+	if f == nil {
+		return
+	}
+	if lead := r.node.Status().Leader; lead != 0 && lead != f.from || f.tries >= fetchTries {
+		r.giveUp()
+		return
+	}
+	if f.later--; f.later <= 0 {
+		r.askFor()
+	}
+}
+
+// takeTransfer takes a message of a transfer.
+func (r *Replica) takeTransfer(m *Message) error {
+	t, f := m.Transfer, r.fetch
+	switch {
+	case t.Request != nil:
+		return r.serve(m.From, m.Member, t.Request)
+	case t.Drop != nil && r.sender != nil && r.sender.Holds(m.Member):
+		r.sender.Drop(m.Member)
+		r.trim = r.cfg.Compact.On()
+		r.node.Fetched(m.Member, true)
+		return nil
+	case f == nil || m.Member != f.from:
+		return nil
+	case t.Drop != nil:
+		if f.pull != nil && t.Drop.Offer == f.pull.Manifest().ID() { // it is not served any more
+			r.giveUp()
+			r.offered(m.Member)
+		}
+		return nil
+	case t.Offer != nil && f.pull == nil:
+		f.tries = 0
+		return r.beginPull(t.Offer)
+	case t.Chunk != nil && f.pull != nil:
+		stored, err := f.pull.Take(t.Chunk)
+		if err != nil {
+			return r.refused(err)
+		}
+		if stored {
+			f.tries = 0
+		}
+		if q := f.pull.Ask(false); q != nil {
+			f.later = fetchTicks
+			r.sendTransfer(m.From, &transfer.Message{Request: q})
+		}
+	}
+	return nil
+}
+
+// ownState is what this replica has, to be compared with a manifest.
+func (r *Replica) ownState() transfer.Own {
+	return transfer.Own{Incarnation: r.cfg.Incarnation, Committed: r.committed, Facts: r.eng.Facts(), Agrees: r.cfg.Design.Agrees(), Defects: r.cfg.Defects}
+}
+
+// fresh refuses a manifest of what this replica has, committed or not: its log goes on
+// from there, and what it acknowledged of that is not forgotten.
+func (r *Replica) fresh(m *transfer.Manifest) error {
+	own, n := r.ownState(), m.Point.Applied-r.line.shift
+	if err := own.Fresh(m); err != nil || r.cfg.Defects.Has(defect.OlderOfferAccepted) {
+		return err
+	}
+	if term, err := r.jr.Term(n); err == nil && term == m.Term && n <= r.jr.Last() {
+		return &transfer.Refusal{Reason: transfer.NotAbove, What: fmt.Sprintf("op of term %d", m.Term), Want: fmt.Sprintf("none of the log, which ends at %d", r.lastOp()), Got: m.Point.Applied}
+	}
+	return nil
+}
+
+// beginPull begins to pull a manifest, into the home of an earlier pull if there is one.
+func (r *Replica) beginPull(m *transfer.Manifest) error {
+	if err := r.fresh(m); err != nil {
+		return r.refused(err)
+	}
+	resume := r.staged.name != ""
+	if !resume {
+		name, err := r.cfg.nextHome()
+		if err != nil {
+			return r.refused(err)
+		}
+		r.staged.name, r.cfg.staging = name, name
+	}
+	r.staged.op = m.Point.Applied
+	p, err := transfer.Begin(transfer.PullOptions{
+		Engine: engine.Options{FS: r.cfg.FS, Dir: r.cfg.Dir + "/" + r.staged.name, Identity: r.cfg.identity(), SegmentBytes: r.cfg.SegmentBytes, Defects: r.cfg.Defects},
+		Import: tagged.Import, Window: r.cfg.Transfer.Window,
+	}, m, r.ownState())
+	if err != nil {
+		return r.refused(err)
+	}
+	r.fetch.pull = p
+	kind := "begun"
+	if resume && p.Left() < m.Bytes()-messages.FirstByte {
+		kind = "resumed"
+	}
+	r.emit(observe.Event{Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Kind: kind, Count: int(p.Left())})
+	if q := p.Ask(false); q != nil {
+		r.fetch.later = fetchTicks
+		r.sendTransfer(machineOf(r.fetch.from), &transfer.Message{Request: q})
+	}
+	return nil
+}
+
+// refused handles what ends a pull: a refusal, or a disk that fails. Where nobody
+// knows what is stored, the replica stops; where nothing was, the home is given up.
+func (r *Replica) refused(err error) error {
+	if reason, ok := transfer.Refused(err); ok {
+		r.log.Debug("transfer refused", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
+		r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
+		switch reason {
+		case transfer.AnotherOffer, transfer.WrongChecksum, transfer.WrongChunk:
+			return nil // it is asked for again
+		}
+		r.giveUp()
+		return nil
+	}
+	r.giveUp()
+	r.forgetStaged()
+	return r.again(&r.later, err)
+}
+
+// sealing: all messages are there, and the rest must be written.
+func (r *Replica) sealing() bool {
+	return r.fetch != nil && r.fetch.pull != nil && r.fetch.pull.Left() == 0
+}
+
+// sealStep writes the rest of a pull, a step at a time, and installs it.
+func (r *Replica) sealStep() error {
+	f := r.fetch
+	done, did, err := f.pull.Step()
+	if err != nil {
+		return r.refused(err)
+	}
+	r.out.Synced = true
+	m := f.pull.Manifest()
+	if did != "" {
+		r.emit(observe.Event{Action: did, Op: m.Point.Applied})
+	}
+	if !done || r.stage != idle {
+		return nil
+	}
+	if err := r.fresh(m); err != nil {
+		r.forgetStaged()
+		return r.refused(err)
+	}
+	return r.install(m)
+}
+
+// install makes the staged home the present one, and boots from it. An error is
+// taken again only if the old home is the present one for certain.
+func (r *Replica) install(m *transfer.Manifest) error {
+	f, cfg := r.fetch, r.cfg
+	n := m.Point.Applied - r.line.shift
+	state := r.jr.State()
+	state.Commit = n
+	f.pull.Close()
+	err := journal.Begin(cfg.FS, cfg.Dir+"/"+r.staged.name+"/journal", cfg.identity(), n, m.Term, state)
+	if err == nil {
+		cfg.member.Home = r.staged.name
+		err = cfg.writeMember()
+	}
+	if errors.Is(err, record.ErrNotSynced) {
+		return err
+	} else if err != nil {
+		return r.refused(err)
+	}
+	intents, suspect := r.intents, r.rep.Suspect
+	if err := r.Release(); err != nil {
+		return err
+	}
+	cfg.suspect, cfg.staging = nil, ""
+	next, err := openMember(cfg)
+	if err != nil {
+		return fmt.Errorf("after an install of op %d: %w", m.Point.Applied, err)
+	}
+	next.now, next.out, next.rep.Suspect = r.now, r.out, suspect
+	*r = *next
+	r.homes = true
+	r.emit(observe.Event{Action: "CommitInstall", Op: m.Point.Applied, Term: m.Term, Key: cfg.member.Home})
+	r.learnIntents(intents)
+	r.sendTransfer(machineOf(f.from), &transfer.Message{Drop: &transfer.Drop{Offer: m.ID()}})
+	return nil
+}

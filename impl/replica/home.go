@@ -1,0 +1,129 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"purgelab/impl/observe"
+	"purgelab/impl/transfer"
+	"purgelab/impl/vfs"
+	"purgelab/model/op"
+)
+
+// The files of a member are in its home: its journal, and what its engine has. A
+// transfer fills another one, <dir>/h<number>, and the record member, which names the
+// home, is its instant: whoever boots finds the old state, or the new one. All that
+// is in no home that is needed goes, one thing at a time.
+
+// homeNumber is the number of a folder that a transfer fills, or has filled.
+func homeNumber(name string) (n uint64, ok bool) {
+	digits, ok := strings.CutPrefix(strings.TrimSuffix(name, "/"), "h")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, ok && err == nil
+}
+
+// nextHome is a name that no home on the disk has.
+func (c *Config) nextHome() (string, error) {
+	names, err := c.FS.List(c.Dir)
+	last := uint64(0)
+	for _, name := range names {
+		if n, ok := homeNumber(name); ok {
+			last = max(last, n)
+		}
+	}
+	return fmt.Sprintf("h%d", last+1), err
+}
+
+// needs tells whether an entry of the directory of the partition must stay.
+func (c *Config) needs(name string) bool {
+	plain, folder := strings.CutSuffix(name, "/")
+	switch {
+	case strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") || name == "sealed":
+		return true
+	case folder && (plain == c.member.Home || plain == c.member.Kept || plain == c.staging):
+		return true
+	}
+	// Of the first member nothing has a folder of its own.
+	_, home := homeNumber(name)
+	later := folder && (home || strings.HasPrefix(name, "m") && name != "marker/")
+	return !later && (c.member.Home == ownHome || c.member.Kept == ownHome)
+}
+
+// homeStep removes one thing that is in no home.
+func (r *Replica) homeStep() error {
+	names, err := r.cfg.FS.List(r.cfg.Dir)
+	if err != nil {
+		return r.again(&r.later, err)
+	}
+	for _, name := range names {
+		if !r.cfg.needs(name) {
+			return r.again(&r.later, removeOne(r.cfg.FS, r.cfg.Dir+"/"+name))
+		}
+	}
+	r.homes = false
+	r.emit(observe.Event{Action: "ReclaimOld"})
+	return nil
+}
+
+// removeOne removes a file, or of a folder, whose name ends in a slash, the first
+// thing in it, or the folder when it is empty.
+func removeOne(fs vfs.FS, path string) error {
+	plain, folder := strings.CutSuffix(path, "/")
+	if folder {
+		names, err := fs.List(plain)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return removeOne(fs, plain+"/"+names[0])
+		}
+	}
+	if err := fs.Remove("transfer.reclaim", plain); err != nil && !errors.Is(err, vfs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// staged is a home that is, or was, being filled, with the state as of an op.
+type staged struct {
+	name string
+	op   op.Number
+}
+
+// forgetStaged lets what is staged go.
+func (r *Replica) forgetStaged() { r.staged, r.cfg.staging, r.homes = staged{}, "", true }
+
+// findStaged finds what a transfer before this boot left: of the last one what can
+// be gone on with.
+func (r *Replica) findStaged() error {
+	_, moved := homeNumber(r.cfg.member.Home)
+	if !r.cfg.Compact.On() && !moved {
+		return nil
+	}
+	r.homes = true
+	names, err := r.cfg.FS.List(r.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	last := ""
+	for _, name := range names {
+		plain := strings.TrimSuffix(name, "/")
+		n, ok := homeNumber(name)
+		if was, _ := homeNumber(last); ok && n > was && plain != r.cfg.member.Home && plain != r.cfg.member.Kept {
+			last = plain
+		}
+	}
+	if last == "" {
+		return nil
+	}
+	m, err := transfer.Staged(r.cfg.FS, r.cfg.Dir+"/"+last, r.cfg.identity())
+	if err != nil {
+		return err
+	}
+	if m != nil && m.Point.Applied > r.committed {
+		r.staged, r.cfg.staging = staged{name: last, op: m.Point.Applied}, last
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package replica
+
+import (
+	"errors"
+
+	"purgelab/impl/engine"
+	"purgelab/impl/observe"
+	"purgelab/impl/transfer"
+	"purgelab/model/op"
+)
+
+// This file is the leader's side of a transfer: it offers the last durable checkpoint
+// to members that need more than the log has, and sends its messages in chunks,
+// bounded in each tick. What it offers it holds: the log above it stays, too.
+
+// TransferOptions bound what a transfer takes.
+type TransferOptions struct {
+	// ChunkBytes, Window and Budget are those of package transfer: of a chunk, chunks
+	// asked for at a time, and bytes that leave in a tick.
+	ChunkBytes, Window, Budget int
+}
+
+// serve answers a request of a member: for a manifest, or for chunks.
+func (r *Replica) serve(to int, member uint64, q *transfer.Request) error {
+	if !r.cfg.Compact.On() || !r.leading {
+		return nil
+	}
+	r.node.Fetching(member)
+	if r.sender == nil {
+		r.sender = transfer.NewSender(transfer.SenderOptions{
+			ChunkBytes: r.cfg.Transfer.ChunkBytes, Budget: r.cfg.Transfer.Budget,
+			IdleTicks: 2 * fetchTicks * fetchTries, Defects: r.cfg.Defects,
+		})
+	}
+	if q.Offer != 0 {
+		if m := r.sender.Request(member, q); m != nil {
+			r.sendTransfer(to, m)
+		}
+		return nil
+	}
+	m := r.sender.Manifest(member)
+	if m == nil {
+		var err error
+		if m, err = r.sender.Offer(member, r.eng, r.termOf, r.standing()); err != nil {
+			return r.notOffered(err)
+		}
+		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term})
+	}
+	r.sendTransfer(to, &transfer.Message{Offer: m})
+	return nil
+}
+
+// notOffered handles that there is nothing to offer: not now, or not by this replica.
+func (r *Replica) notOffered(err error) error {
+	reason, refused := transfer.Refused(err)
+	if !refused && !errors.Is(err, engine.ErrNoPoint) {
+		return r.again(&r.later, err)
+	}
+	r.log.Debug("transfer not offered", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
+	if refused {
+		r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
+	}
+	return nil
+}
+
+// standing says whether this leader may offer its state.
+func (r *Replica) standing() transfer.Standing {
+	must := op.Number(1)
+	if own := r.node.Status().OwnTermEntry; own > 0 {
+		must = own + r.line.shift
+	}
+	return transfer.Standing{Suspect: r.joining, Serving: r.serving && r.node.Status().OwnTermEntry > 0, Applied: r.applied, Must: must}
+}
+
+// termOf is the term of an op of the line.
+func (r *Replica) termOf(n op.Number) (uint64, error) { return r.jr.Term(r.own(n)) }
+
+// serveStep sends one chunk.
+func (r *Replica) serveStep() error {
+	to, m, err := r.sender.Next()
+	if err != nil {
+		return r.again(&r.later, err)
+	}
+	if m != nil {
+		r.node.Fetching(to)
+		r.sendTransfer(machineOf(to), m)
+	}
+	return nil
+}
+
+// tickServe lets offers go that nobody works on.
+func (r *Replica) tickServe() {
+	if r.sender == nil {
+		return
+	}
+	for _, to := range r.sender.Tick() {
+		r.node.Fetched(to, false)
+		r.trim = r.cfg.Compact.On()
+	}
+}
+
+// stopServing ends all offers: this replica does not lead any more.
+func (r *Replica) stopServing() {
+	if r.sender != nil {
+		r.sender.Close()
+		r.sender, r.trim = nil, r.cfg.Compact.On()
+	}
+}
