@@ -68,14 +68,16 @@ line and column are printed.`,
 
 // scenarioLine is the outcome of one scenario under one design.
 type scenarioLine struct {
-	Scenario string           `json:"scenario"`
-	Design   string           `json:"design"`
-	Variant  string           `json:"variant,omitempty"`
-	Defect   string           `json:"defect,omitempty"`
-	Met      bool             `json:"met"`
-	Trouble  string           `json:"trouble,omitempty"`
-	Violated []verdict.Result `json:"violated,omitempty"`
-	Answers  []string         `json:"answers,omitempty"`
+	Scenario  string           `json:"scenario"`
+	Design    string           `json:"design"`
+	Variant   string           `json:"variant,omitempty"`
+	Messages  string           `json:"messages"`
+	Bookmarks string           `json:"bookmarks"`
+	Defect    string           `json:"defect,omitempty"`
+	Met       bool             `json:"met"`
+	Trouble   string           `json:"trouble,omitempty"`
+	Violated  []verdict.Result `json:"violated,omitempty"`
+	Answers   []string         `json:"answers,omitempty"`
 }
 
 func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps bool) error {
@@ -89,15 +91,15 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 		if defective && s.Defect == "" {
 			continue
 		}
-		for _, d := range s.Designs {
+		for _, way := range s.Ways() {
 			if err := cmd.Context().Err(); err != nil {
 				return undecidedError("interrupted after %s: %w", plural(played, "scenario"), err)
 			}
-			r := scenario.Play(cmd.Context(), s, d, defective)
+			r := scenario.Play(cmd.Context(), s, way, defective)
 			played++
-			line := scenarioLine{Scenario: s.Name, Design: d.String(), Variant: s.Variants.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
+			line := scenarioLine{Scenario: s.Name, Design: way.Design.String(), Variant: s.Variants.String(), Messages: way.Policy.Messages.String(), Bookmarks: way.Policy.Bookmarks.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
 			outcome, violated := "met", "nothing"
-			design := d.String()
+			design := way.String()
 			if line.Variant != "" {
 				design += ", " + strings.ReplaceAll(line.Variant, ",", ", ")
 			}
@@ -158,7 +160,7 @@ func exitOf(r *scenario.Result) int {
 
 // tellSteps prints a scenario as it was played.
 func tellSteps(b *bytes.Buffer, s *scenario.Scenario, r *scenario.Result) {
-	fmt.Fprintf(b, "%s, %s: %s\n", s.Name, r.Design, s.Says)
+	fmt.Fprintf(b, "%s, %s: %s\n", s.Name, r.Way, s.Says)
 	width := 0
 	for _, x := range s.Steps {
 		width = max(width, len(x.Text))

@@ -19,6 +19,9 @@ const (
 	// BoundaryOutlives: the boundary of a purge is measured in the op numbers of a later
 	// incarnation, too.
 	BoundaryOutlives
+	// LostDiskUnnoticed: a machine whose disk was replaced goes on as the member that it
+	// was, with nothing.
+	LostDiskUnnoticed
 )
 
 func init() {
@@ -28,4 +31,5 @@ func init() {
 	names["ack-carried"] = AckCarried
 	names["two-incarnations"] = TwoIncarnations
 	names["boundary-outlives"] = BoundaryOutlives
+	names["lost-disk-unnoticed"] = LostDiskUnnoticed
 }

@@ -44,6 +44,9 @@ type Standing struct {
 	// Sealed: it has stopped for good; only then Evidence is its last word.
 	Sealed   bool     `cbor:"3,keyasint,omitempty"`
 	Evidence Evidence `cbor:"4,keyasint,omitempty"`
+	// Copied: Evidence is no memory of its own but a copy of what another one had, so
+	// it proves nothing about what a majority once held.
+	Copied bool `cbor:"5,keyasint,omitempty"`
 }
 
 // Source says what an incarnation goes on from: the log that a machine held in the
@@ -125,7 +128,10 @@ func (s *State) begin(p *Partition, forced bool) {
 		}
 		answered++
 		if x := p.Standings[i]; x.Evidence.Intact {
-			if shown++; x.Evidence.above(best.Evidence) {
+			if !x.Copied {
+				shown++
+			}
+			if x.Evidence.above(best.Evidence) {
 				best = x
 			}
 		}

@@ -96,8 +96,39 @@ func TestForceIncarnation(t *testing.T) {
 	require.EqualValues(t, 2, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Incarnation)
 	require.Equal(t, Source{Machine: 3, Term: 4, Last: 6, Forced: true}, p.partition().Source)
 	require.Equal(t, op.StaleIncarnation, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Code)
+	require.Equal(t, op.PolicyViolation, c.do(Request{Kind: ForceIncarnation, Partition: 0}).Results[0].Code, "it goes on")
+	require.EqualValues(t, 2, p.partition().Incarnation)
+	p.suspects(2)
+	require.True(t, p.partition().Sealed)
+	require.Equal(t, op.PolicyViolation, c.do(Request{Kind: ForceIncarnation, Partition: 0}).Results[0].Code, "nobody has answered yet")
+	p.stand(1, 2, Standing{Suspect: true, Sealed: true})
+	p.rounds(100)
 	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
-	require.Equal(t, Source{Forced: true}, p.partition().Source, "nobody was asked")
+	require.Equal(t, Source{Forced: true}, p.partition().Source, "one has, and has nothing")
+}
+
+// suspects makes all machines suspect in an incarnation.
+func (p *plane) suspects(i op.Incarnation) {
+	for id := 1; id <= 3; id++ {
+		p.stand(id, i, Standing{Suspect: true})
+	}
+	p.rounds(3 * sealTicks)
+}
+
+// A copy that a new member has got from another one is no memory of what a majority
+// held: it may be gone on from, but it does not count.
+func TestCopyIsNoMemory(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	p.suspects(1)
+	p.stand(1, 1, Standing{Sealed: true, Evidence: shows(4, 6)})
+	p.stand(2, 1, Standing{Suspect: true, Sealed: true, Copied: true, Evidence: shows(4, 7)})
+	p.stand(3, 1, Standing{Suspect: true, Sealed: true})
+	p.rounds(300)
+	require.EqualValues(t, 1, p.partition().Incarnation)
+	c := p.caller()
+	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
+	require.Equal(t, Source{Machine: 2, Term: 4, Last: 7, Forced: true}, p.partition().Source)
 }
 
 // One that is alone takes the same path.

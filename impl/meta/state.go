@@ -194,7 +194,10 @@ func (s *State) perform(n op.Number, r *Request) []Result {
 		s.renew(p)
 		return []Result{p.result()}
 	case ForceIncarnation:
-		s.seal(p)
+		if !p.Sealed || len(p.Standings) == 0 {
+			// It goes on, or nobody has said yet what there is to go on from.
+			return []Result{{Partition: p.ID, Code: op.PolicyViolation, Incarnation: p.Incarnation, Serial: p.Serial}}
+		}
 		s.begin(p, true)
 		return []Result{p.result()}
 	}

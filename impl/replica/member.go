@@ -98,7 +98,7 @@ func (c *Config) findMember() error {
 	b, answer, err := record.Read(c.FS, c.Dir+"/member", c.identity())
 	switch answer {
 	case record.Absent:
-		if !c.Lost {
+		if !c.Lost || c.Defects.Has(defect.LostDiskUnnoticed) {
 			return nil
 		}
 		if err := c.isForeign(); err != nil {

@@ -59,12 +59,15 @@ type Standing struct {
 	// may have to go on from.
 	Suspect, Sealed bool
 	Evidence        Evidence
+	// Copied: what it can show is only what it has got from others since.
+	Copied bool
 }
 
 // Standing of this replica.
 func (r *Replica) Standing() Standing {
 	s := Standing{Suspect: r.joining, Sealed: r.sealed, Evidence: r.cfg.member.Evidence}
 	if own := r.shows(); (!r.joining || r.sealed) && own.Above(s.Evidence) {
+		s.Copied = r.joining && !s.Evidence.Intact
 		s.Evidence = own
 	}
 	return s

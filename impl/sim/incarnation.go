@@ -125,7 +125,7 @@ func (c *Cluster) standing(m *machine, h int) {
 	}
 	s.stands = &now
 	m.meta.member.Stands(meta.Local{Partition: c.shards[h].partition, Incarnation: s.incarnation, Standing: meta.Standing{
-		Suspect: now.Suspect, Sealed: now.Sealed,
+		Suspect: now.Suspect, Sealed: now.Sealed, Copied: now.Copied,
 		Evidence: meta.Evidence{Intact: now.Evidence.Intact, Term: now.Evidence.Term, Last: now.Evidence.Last},
 	}})
 }

@@ -18,6 +18,10 @@ import (
 // Policy says what replicas may lose.
 func (c *Checker) Policy(p replica.Policy) { c.policy = p }
 
+// Forced says that an operator began the next incarnation of a partition without
+// waiting for all: it may lack anything.
+func (c *Checker) Forced(part op.Partition) { c.parts[part].forced = true }
+
 // of is the account that an event belongs to; nil: to one that is over.
 func (c *Checker) of(e *observe.Event) *part {
 	p := c.parts[e.Partition]
@@ -67,7 +71,7 @@ func (c *Checker) begun(p *part, e *observe.Event) {
 			continue
 		}
 		kept := n < len(p.ops) && p.ops[n].term == was.term && p.ops[n].asked == was.asked
-		if !kept && !c.mayLose(was.asked.kind) {
+		if !kept && !old.forced && !c.mayLose(was.asked.kind) {
 			c.report(p, e.Replica, "AckDurable", "op %d, %+v, took effect in the incarnation before and is not in incarnation %d, which begins after op %d", n, was.asked, p.incarnation, e.Op)
 		}
 	}

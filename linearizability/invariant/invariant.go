@@ -75,6 +75,7 @@ type part struct {
 	incarnation op.Incarnation
 	before      *part
 	agreed      *op.Position
+	forced      bool   // what goes on from it may lack anything
 	ops         []fact // by op number
 	committed   op.Number
 	leaders     map[uint64]int // term -> replica that led in it

@@ -21,6 +21,9 @@ type client struct {
 	sequence op.Sequence
 	last     *op.Request // numbered request, for a repeat
 	open     *call
+	// believes is the incarnation that the client means, once it has asked: it
+	// learns from an answer that there is another.
+	believes op.Incarnation
 }
 
 // call is a request that waits for its answer.
@@ -36,6 +39,7 @@ type call struct {
 	// incarnation that the client believed in when it asked.
 	incarnation op.Incarnation
 	delayed     bool // on its way
+	copies      int  // sent, and not answered
 }
 
 // resendMillis is after how long a request is sent again.
@@ -62,6 +66,9 @@ func (w *world) begin(c *client, req *op.Request, via int, delayed bool) {
 		if c.session == 0 {
 			w.ask(c, &op.Request{Kind: op.Register}, via)
 		}
+		if c.session == 0 && c.believes == w.latest { // it has just learned that there is another one
+			w.ask(c, &op.Request{Kind: op.Register}, via)
+		}
 		c.sequence++
 		req.Session, req.Sequence = c.session, c.sequence
 		c.last = req
@@ -69,7 +76,22 @@ func (w *world) begin(c *client, req *op.Request, via int, delayed bool) {
 	if req.Kind == op.Purge && w.design.Intents() && req.Intent == 0 {
 		w.intend(req)
 	}
-	w.send(&call{client: c, req: req, via: via, asked: w.committed, incarnation: w.incarnation(), delayed: delayed})
+	w.send(&call{client: c, req: req, via: via, asked: w.committed, incarnation: w.means(c, req), delayed: delayed})
+}
+
+// means is the incarnation that a request of a client is for. Where there may be
+// another one later, the request says so.
+func (w *world) means(c *client, req *op.Request) op.Incarnation {
+	if w.plane == nil {
+		return w.latest
+	}
+	if c.believes == 0 {
+		c.believes = w.latest
+	}
+	if req.Incarnation == 0 {
+		req.Incarnation = c.believes
+	}
+	return req.Incarnation
 }
 
 // intend is the metadata plane: it gives the purge the next generation, and every
@@ -113,6 +135,9 @@ func (w *world) attempt(k *call) {
 		return
 	}
 	k.at, k.sent = to, w.now+1
+	if k.copies++; k.copies > 1 && w.plane != nil {
+		w.rec.Again(k.client.process)
+	}
 	w.step(w.nodes[to], replica.Input{Request: &replica.Request{Token: k.token, Incarnation: k.incarnation, Op: k.req}})
 }
 
@@ -142,13 +167,16 @@ func (w *world) answered(n *node, a *replica.Answer) {
 		if k.token != a.Token {
 			continue
 		}
+		k.copies--
 		if a.Reply.Code.Retriable() && k.via == 0 {
 			k.sent = 0
 			return
 		}
 		reply := a.Reply
 		k.reply = &reply
-		w.watch.Answered(w.now, n.id, k.req, &reply, n.member.View().Facts.Applied, k.asked)
+		if k.incarnation == n.incarnation { // another one answers only that it is not it
+			w.watch.Answered(w.now, n.id, k.req, &reply, n.member.View().Facts.Applied, k.asked)
+		}
 		w.calls = append(w.calls[:i], w.calls[i+1:]...)
 		return
 	}
@@ -166,8 +194,8 @@ func (w *world) end(c *client) string {
 		return "unknown"
 	}
 	c.open = nil
-	if k.reply.Code == op.UnknownPartition || k.reply.Code == op.StaleIncarnation && k.incarnation < w.incarnation() {
-		w.rec.Fail(c.process, w.now, k.reply.Code.String())
+	if k.reply.Code == op.UnknownPartition || k.reply.Code == op.StaleIncarnation && k.incarnation < w.latest {
+		w.missed(c, k)
 		return w.words(k.req, k.reply)
 	}
 	if !history.Judged(k.reply.Code) {
@@ -180,6 +208,21 @@ func (w *world) end(c *client) string {
 		c.session, c.sequence = k.reply.Session, 0
 	}
 	return w.words(k.req, k.reply)
+}
+
+// missed ends a call on an incarnation that is over. It had no effect, unless it was
+// sent before, or is carried out by those who know its intent.
+func (w *world) missed(c *client, k *call) {
+	if w.plane != nil {
+		c.believes, c.session = max(c.believes, k.reply.Position.Incarnation), 0
+	}
+	if w.plane != nil && k.req.Mutates() && k.req.Kind != op.Register && (k.copies > 0 || k.req.Intent != 0) {
+		w.rec.Unknown(c.process, w.now, k.req.Intent, k.reply.Code.String())
+		c.process, c.last = w.processes, nil
+		w.processes++
+		return
+	}
+	w.rec.Fail(c.process, w.now, k.reply.Code.String())
 }
 
 // giveUp leaves the outcome unknown: of a mutation nobody can tell any more.

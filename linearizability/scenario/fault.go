@@ -116,6 +116,17 @@ func (w *world) heal() {
 	}
 }
 
+// memberOf counts the members of the group that a machine has been.
+func (w *world) memberOf(n *node) string {
+	switch {
+	case n.member == nil:
+		return "down"
+	case n.member.View().Joining:
+		return fmt.Sprintf("%d, joining", n.members+1)
+	}
+	return fmt.Sprint(n.members + 1)
+}
+
 // look says what a replica holds.
 func (w *world) look(n *node) string {
 	switch {
@@ -128,8 +139,20 @@ func (w *world) look(n *node) string {
 	case n.member == nil:
 		return "down"
 	}
-	f := n.member.View().Facts
+	v := n.member.View()
+	f := v.Facts
 	var b strings.Builder
+	switch {
+	case v.Sealed:
+		return "sealed"
+	case v.Copying:
+		return "copying"
+	case v.Joining:
+		b.WriteString("joining, ")
+	}
+	if w.plane != nil && n.incarnation > 1 {
+		fmt.Fprintf(&b, "incarnation %d, ", n.incarnation)
+	}
 	if f.Generation > 0 {
 		fmt.Fprintf(&b, "generation %d, ", f.Generation)
 	}

@@ -28,6 +28,11 @@ func (r *Result) Observed() (events []history.Event, ok bool, err error) {
 				stamps[p] = e.Reply.Timestamp
 			}
 		}
+		if e.Type == history.OK { // of one whose append was never answered
+			for _, x := range e.Reply.Records {
+				stamps[x.Payload] = x.Timestamp
+			}
+		}
 	}
 	for i, step := range r.Scenario.Steps {
 		text := step.Seen

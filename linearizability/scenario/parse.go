@@ -14,6 +14,7 @@ import (
 // Parse reads a scenario. An error is an *Error.
 func Parse(file, text string) (*Scenario, error) {
 	s := &Scenario{File: file, Replicas: 3, Partitions: 1, Checkpoint: 1000, Segment: 4096, Journal: 4096}
+	var messages, bookmarks []replica.Durability
 	inSteps := false
 	seen := map[string]bool{}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -26,7 +27,7 @@ func Parse(file, text string) (*Scenario, error) {
 		case t == "":
 			inSteps = inSteps || len(seen) > 0
 		case !inSteps:
-			err = s.header(r, seen)
+			err = s.header(r, seen, map[string]*[]replica.Durability{"messages": &messages, "bookmarks": &bookmarks})
 		case strings.HasPrefix(t, "!!"):
 			err = s.wrong(r, strings.TrimSpace(t[2:]))
 		case strings.HasPrefix(t, "~~"):
@@ -38,6 +39,11 @@ func Parse(file, text string) (*Scenario, error) {
 			return nil, err
 		}
 	}
+	for _, m := range orPersisted(messages) {
+		for _, b := range orPersisted(bookmarks) {
+			s.Policies = append(s.Policies, replica.Policy{Messages: m, Bookmarks: b})
+		}
+	}
 	end := &reader{file: file, line: len(lines), text: lines[len(lines)-1]}
 	for _, name := range []string{"scenario", "says", "design"} {
 		if !seen[name] {
@@ -45,8 +51,12 @@ func Parse(file, text string) (*Scenario, error) {
 		}
 	}
 	switch {
-	case s.Policy != (replica.Policy{}) && slices.ContainsFunc(s.Designs, func(d replica.Design) bool { return d != replica.ResetRecord }):
-		return nil, end.bad(1, "replicated: want design reset-record alone")
+	case s.powers && len(s.Designs) > 1 && slices.Contains(s.Designs, replica.ResetRecord) && slices.ContainsFunc(s.Policies, func(p replica.Policy) bool { return p != replica.Policy{} }):
+		return nil, end.bad(1, "replicated: after a loss of power reset-record begins op numbers anew, the others a new incarnation; want a file for each")
+	case s.recreate > 0 && slices.ContainsFunc(s.Ways(), s.forgetful):
+		return nil, end.bad(1, "recreate: want messages and bookmarks persisted, and no disk replaced")
+	case s.replaces && slices.Contains(s.Designs, replica.ResetRecord):
+		return nil, end.bad(1, "replace-disk: reset-record has no answer to it; want another design")
 	case s.Variants != (replica.Variants{}) && (len(s.Designs) != 1 || s.Designs[0] != replica.ResetRecord):
 		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
 	case slices.ContainsFunc(s.Refuses, func(id int) bool { return id > s.Replicas }):
@@ -61,8 +71,16 @@ func Parse(file, text string) (*Scenario, error) {
 	return s, nil
 }
 
-// header reads one line of the form name: value.
-func (s *Scenario) header(r *reader, seen map[string]bool) error {
+func orPersisted(list []replica.Durability) []replica.Durability {
+	if len(list) == 0 {
+		return []replica.Durability{replica.Persisted}
+	}
+	return list
+}
+
+// header reads one line of the form name: value; the policies that it names go into
+// policies.
+func (s *Scenario) header(r *reader, seen map[string]bool, policies map[string]*[]replica.Durability) error {
 	name, value, ok := strings.Cut(r.text, ":")
 	at := len(name) + 2
 	for at <= len(r.text) && r.text[at-1] == ' ' {
@@ -125,11 +143,13 @@ func (s *Scenario) header(r *reader, seen map[string]bool) error {
 			s.Listed = append(s.Listed, w)
 		}
 	case "messages", "bookmarks":
-		d, err := replica.ParseDurability(value)
-		if err != nil {
-			return r.bad(at, "%v", err)
+		for _, w := range strings.Fields(value) {
+			d, err := replica.ParseDurability(w)
+			if err != nil {
+				return r.bad(strings.Index(r.text, w)+1, "%v", err)
+			}
+			*policies[name] = append(*policies[name], d)
 		}
-		*map[string]*replica.Durability{"messages": &s.Policy.Messages, "bookmarks": &s.Policy.Bookmarks}[name] = d
 	case "refuses":
 		r.words(strings.Repeat(" ", at-1) + r.text[at-1:])
 		for r.peek().text != "" {
@@ -189,6 +209,7 @@ func (s *Scenario) step(r *reader) error {
 	if err != nil {
 		return err
 	}
+	s.powers = s.powers || strings.Contains(what, "power-loss")
 	now := r.flag("at-once")
 	if err := r.end(); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"purgelab/impl/replica"
+	"purgelab/impl/defect"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/invariant"
@@ -14,10 +14,10 @@ import (
 	"purgelab/model/op"
 )
 
-// Result is what came of one scenario under one design.
+// Result is what came of one scenario in one way.
 type Result struct {
 	Scenario *Scenario
-	Design   replica.Design
+	Way
 	// Defective: the defect that the file names was on.
 	Defective bool
 	// Answers are one per step.
@@ -78,13 +78,14 @@ func (r *Result) want(i int) string {
 	return r.Scenario.Steps[i].Want
 }
 
-// Play plays a scenario under one of its designs.
-func Play(ctx context.Context, s *Scenario, d replica.Design, defective bool) *Result {
-	r := &Result{Scenario: s, Design: d, Defective: defective}
-	w := newWorld(s, d, 0)
+// Play plays a scenario in one of its ways.
+func Play(ctx context.Context, s *Scenario, way Way, defective bool) *Result {
+	r := &Result{Scenario: s, Way: way, Defective: defective}
+	var on defect.Set
 	if defective {
-		w = newWorld(s, d, s.Defects())
+		on = s.Defects()
 	}
+	w := newWorld(s, way, on)
 	w.settle()
 	for _, x := range w.all {
 		w.until(patienceTicks, func() bool { return x.leader() != 0 })
@@ -134,6 +135,7 @@ func (w *world) rest() (stuck string) {
 		return stuck
 	}
 	reader := w.clients[len(w.clients)-1]
+	reader.believes = w.latest
 	for _, q := range []op.Request{
 		{Kind: op.ListOffsets, Which: op.EarliestOffset}, {Kind: op.ListOffsets, Which: op.LatestOffset},
 		{Kind: op.Poll, Strategy: op.First, Max: 1000},
@@ -182,6 +184,9 @@ func (w *world) atRest() string {
 		}
 		v := n.member.View()
 		f := v.Facts
+		if v.Joining || v.Sealed || v.Copying || n.incarnation != w.latest {
+			return fmt.Sprintf("replica %d has not joined its group in incarnation %d", n.id, w.latest)
+		}
 		if !v.Serving || v.Purging || f.Applied != v.Committed || v.Committed != lead.Committed || v.Last != lead.Last {
 			return fmt.Sprintf("replica %d applied op %d of %d committed, journal ends at op %d; the leader has committed %d", n.id, f.Applied, v.Committed, v.Last, lead.Committed)
 		}

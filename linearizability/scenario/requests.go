@@ -25,13 +25,22 @@ func (r *reader) key() (op.Key, error) {
 	return k, nil
 }
 
-// position reads a bare offset, or one with its generation.
+// position reads a bare offset, or one with its generation, of the first incarnation
+// if it names no other.
 func (r *reader) position(w word) (at op.Position, bare bool, err error) {
-	gen, offset, tagged := strings.Cut(w.text, ":")
+	at.Incarnation = 1
+	text := w.text
+	if inc, rest, named := strings.Cut(text, ":g"); named && strings.HasPrefix(inc, "i") {
+		i, e := strconv.ParseUint(inc[1:], 10, 31)
+		if e != nil || i == 0 {
+			return at, false, r.bad(w.column, "incarnation %q: want i and a number from 1", inc)
+		}
+		at.Incarnation, text = op.Incarnation(i), "g"+rest
+	}
+	gen, offset, tagged := strings.Cut(text, ":")
 	if !tagged {
-		offset = gen
+		offset, at.Incarnation = gen, 0
 	} else {
-		at.Incarnation = 1
 		g, e := strconv.ParseUint(strings.TrimPrefix(gen, "g"), 10, 31)
 		if e != nil || !strings.HasPrefix(gen, "g") {
 			return at, false, r.bad(w.column, "generation %q: want g and a number", gen)
@@ -40,7 +49,7 @@ func (r *reader) position(w word) (at op.Position, bare bool, err error) {
 	}
 	o, e := strconv.ParseInt(offset, 10, 64)
 	if e != nil {
-		return at, false, r.bad(w.column, "position %q: want an offset, or one with its generation such as g1:4", w.text)
+		return at, false, r.bad(w.column, "position %q: want an offset, or one with its generation such as g1:4 or i2:g1:4", w.text)
 	}
 	at.Offset = op.Offset(o)
 	return at, !tagged, nil

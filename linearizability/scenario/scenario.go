@@ -11,6 +11,7 @@
 //	             order in which they were sent, disks work at once, time passes
 //	             only while somebody waits
 //	time.go      what happens next in it, and time
+//	plane.go     how it goes on after replicas have lost their memory
 //	sequence.go  all machines of it without power
 //	fault.go     what breaks it
 //	client.go    what is asked, recorded in a history
@@ -44,7 +45,8 @@ type Scenario struct {
 	Partitions int
 	Designs    []replica.Design
 	Variants   replica.Variants
-	Policy     replica.Policy
+	// Policies of messages and of bookmarks that it is played under.
+	Policies []replica.Policy
 	// Checkpoint, Segment and Journal are the number of ops between checkpoints
 	// and the sizes of files.
 	Checkpoint, Segment, Journal int
@@ -60,6 +62,42 @@ type Scenario struct {
 
 	clients  []string // in the order in which they appear
 	recreate int      // how often the partition is created again
+	replaces bool     // disks
+	powers   bool     // takes the power from machines
+}
+
+// Way is one way to play a scenario.
+type Way struct {
+	Design replica.Design
+	Policy replica.Policy
+}
+
+func (w Way) String() string {
+	m, b := w.Policy.Messages.String(), w.Policy.Bookmarks.String()
+	switch {
+	case w.Policy == replica.Policy{}:
+		return w.Design.String()
+	case m == b:
+		return w.Design.String() + ", " + m
+	}
+	return fmt.Sprintf("%s, messages %s, bookmarks %s", w.Design, m, b)
+}
+
+// Ways lists them.
+func (s *Scenario) Ways() []Way {
+	var out []Way
+	for _, d := range s.Designs {
+		for _, p := range s.Policies {
+			out = append(out, Way{d, p})
+		}
+	}
+	return out
+}
+
+// forgetful tells whether replicas may lose their memory, so that a group needs new
+// members and perhaps a new incarnation.
+func (s *Scenario) forgetful(w Way) bool {
+	return w.Design != replica.ResetRecord && (s.replaces || w.Policy != replica.Policy{})
 }
 
 // Step is one line.

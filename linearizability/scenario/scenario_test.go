@@ -24,9 +24,9 @@ func TestExpected(t *testing.T) {
 	for _, s := range own(t) {
 		require.Equal(t, s.File, s.Name+".txt")
 		require.NotEmpty(t, s.Designs, s.File)
-		for _, d := range s.Designs {
-			t.Run(s.Name+"/"+d.String(), func(t *testing.T) {
-				r := Play(context.Background(), s, d, false)
+		for _, way := range s.Ways() {
+			t.Run(s.Name+"/"+way.String(), func(t *testing.T) {
+				r := Play(context.Background(), s, way, false)
 				require.Empty(t, r.Trouble())
 				require.Equal(t, len(s.Listed) > 0, len(r.Red) > 0)
 				require.Len(t, r.Answers, len(s.Steps))
@@ -44,12 +44,12 @@ func TestDefect(t *testing.T) {
 			continue
 		}
 		shown[s.Defect] = true
-		for _, d := range s.Designs {
-			t.Run(s.Name+"/"+d.String(), func(t *testing.T) {
-				r := Play(context.Background(), s, d, true)
+		for _, way := range s.Ways() {
+			t.Run(s.Name+"/"+way.String(), func(t *testing.T) {
+				r := Play(context.Background(), s, way, true)
 				require.Empty(t, r.Trouble())
 				require.NotEmpty(t, r.Red)
-				calm := Play(context.Background(), s, d, false)
+				calm := Play(context.Background(), s, way, false)
 				require.NotEqual(t, calm.Answers, r.Answers)
 			})
 		}
@@ -60,8 +60,8 @@ func TestDefect(t *testing.T) {
 // TestSameAgain: nothing is drawn.
 func TestSameAgain(t *testing.T) {
 	for _, s := range own(t) {
-		d := s.Designs[0]
-		a, b := Play(context.Background(), s, d, false), Play(context.Background(), s, d, false)
+		way := s.Ways()[0]
+		a, b := Play(context.Background(), s, way, false), Play(context.Background(), s, way, false)
 		require.Equal(t, a.Answers, b.Answers)
 		var one, two strings.Builder
 		require.NoError(t, history.Write(&one, a.History))
@@ -79,7 +79,7 @@ func TestDifference(t *testing.T) {
 	play := func(text string, defective bool) string {
 		s, err := Parse("f.txt", text)
 		require.NoError(t, err)
-		return Play(context.Background(), s, s.Designs[0], defective).Trouble()
+		return Play(context.Background(), s, s.Ways()[0], defective).Trouble()
 	}
 	require.Equal(t, `f.txt:7: latest: want "2", got "1"`, play(head+"append a -> 0\nlatest -> 2\nearliest -> 7\n", false))
 	broken := strings.Replace(head, "\n\n", "\ndefect: start-not-stored\nred: Linearizable\n\n", 1)
@@ -95,7 +95,7 @@ func TestRefusal(t *testing.T) {
 	play := func(text string) string {
 		s, err := Parse("f.txt", text)
 		require.NoError(t, err)
-		return Play(context.Background(), s, s.Designs[0], false).Trouble()
+		return Play(context.Background(), s, s.Ways()[0], false).Trouble()
 	}
 	steps := "purge -> generation 1\nrot r1 p0/marker 40 -> rotten\ncrash r1\nrestart r1\n"
 	refuses := strings.Replace(head, "\n\n", "\nrefuses: r1\n\n", 1)
@@ -117,6 +117,11 @@ func TestMistakes(t *testing.T) {
 		{strings.Replace(head, "\n\n", "\nrefuses: r2\n\n", 1) + "heal\n", "f.txt:7:1: refuses: want replicas up to r1"},
 		{"scenario: x\nsays: y\nrefuses: r1 me\n", `f.txt:3:13: replica "me"`},
 		{"scenario: x\nsays: y\npartitions: 9\n", `f.txt:3:13: partitions "9": want 1 to 4`},
+		{"scenario: x\nsays: y\nmessages: persisted lazy\n", `f.txt:3:21: durability "lazy"`},
+		{"scenario: x\nsays: y\ndesign: ordered reset-record\nmessages: replicated\n\npower-loss r1\n", "f.txt:6:1: replicated: after a loss of power"},
+		{"scenario: x\nsays: y\ndesign: ordered\nmessages: replicated\n\nrecreate\n", "f.txt:6:1: recreate: want messages and bookmarks persisted"},
+		{"scenario: x\nsays: y\ndesign: reset-record\n\nreplace-disk r1\n", "f.txt:5:1: replace-disk: reset-record has no answer to it"},
+		{head + "poll at i0:g0:2 -> 0\n", `f.txt:6:9: incarnation "i0": want i and a number from 1`},
 		{head + "latest on p1 -> 0\n", `f.txt:6:11: partition "p1": want p0 to p0`},
 		{head + "rot r1 p0/marker -1 -> rotten\n", `f.txt:6:18: "-1": want a number from 0`},
 		{head + "append a -> 0\n~~ 0\n", "f.txt:7:3: want another answer than the line above"},
@@ -158,8 +163,8 @@ func TestDocumented(t *testing.T) {
 	example, _, _ = strings.Cut(example, "```")
 	s, err := Parse("example.txt", example)
 	require.NoError(t, err)
-	for _, d := range s.Designs {
-		require.Empty(t, Play(context.Background(), s, d, false).Trouble())
-		require.Empty(t, Play(context.Background(), s, d, true).Trouble())
+	for _, way := range s.Ways() {
+		require.Empty(t, Play(context.Background(), s, way, false).Trouble())
+		require.Empty(t, Play(context.Background(), s, way, true).Trouble())
 	}
 }

@@ -12,8 +12,8 @@ const worldProcess = -1
 // config is what a replica is told of itself and its group.
 func (w *world) config(n *node) replica.Config {
 	c := replica.Config{
-		ID: n.id, Cluster: 1, Partition: w.id, Incarnation: w.incarnation(), Design: w.design, Variants: w.s.Variants, Policy: w.s.Policy, Dir: w.dir(),
-		BootID: 1 + n.losses, FS: n.faults.Wrap(n.disk.FS()),
+		ID: n.id, Cluster: 1, Partition: w.id, Incarnation: n.incarnation, Design: w.design, Variants: w.s.Variants, Policy: w.policy, Dir: w.dirOf(n.incarnation),
+		BootID: 1 + n.losses, FS: n.faults.Wrap(n.disk.FS()), Base: w.base(n), Lost: n.lost,
 	}
 	for id := 1; id <= w.s.Replicas; id++ {
 		c.Members = append(c.Members, id)
@@ -52,7 +52,7 @@ func (w *world) lostPower(n *node) {
 	w.watch.SequenceLost(w.now, old, w.shard, g)
 	if g > 0 {
 		w.rec.Invoke(worldProcess-int(w.shard), w.now, &op.Request{Kind: op.Purge, Partition: w.shard, Intent: g})
-		w.rec.Answer(worldProcess-int(w.shard), w.now, &op.Reply{Position: op.Position{Incarnation: w.incarnation(), Generation: g}})
+		w.rec.Answer(worldProcess-int(w.shard), w.now, &op.Reply{Position: op.Position{Incarnation: w.latest, Generation: g}})
 	}
 	for _, in := range w.intents {
 		if in.Generation > g {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"purgelab/impl/consensus"
 	"purgelab/impl/replica"
+	"purgelab/model/op"
 )
 
 // This file lets things happen, and time pass.
@@ -73,6 +74,11 @@ func (w *cluster) until(ticks int, done func() bool) bool {
 			}
 			x.resend()
 		}
+		if w.plane != nil {
+			if w.tickPlane(); w.drain(done) {
+				return true
+			}
+		}
 	}
 	return done()
 }
@@ -80,15 +86,16 @@ func (w *cluster) until(ticks int, done func() bool) bool {
 // settle lets everything come to rest.
 func (w *cluster) settle() { w.until(restTicks, never) }
 
-// leader is who leads in the highest term, 0 if nobody does.
+// leader is who leads in the latest incarnation and the highest term, 0 if nobody
+// does.
 func (w *world) leader() int {
-	leader, term := 0, uint64(0)
+	leader, term, incarnation := 0, uint64(0), op.Incarnation(0)
 	for _, n := range w.nodes[1:] {
 		if n.member == nil {
 			continue
 		}
-		if v := n.member.View(); v.Role == consensus.Leader && v.Term > term {
-			leader, term = n.id, v.Term
+		if v := n.member.View(); v.Role == consensus.Leader && (v.Incarnation > incarnation || v.Incarnation == incarnation && v.Term > term) {
+			leader, term, incarnation = n.id, v.Term, v.Incarnation
 		}
 	}
 	return leader

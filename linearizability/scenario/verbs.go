@@ -39,6 +39,22 @@ func init() {
 			return func(w *world) string { return do(w, w.nodes[id]) }, nil
 		}}
 	}
+	// onNodes is one about a machine, or about all of them.
+	onNodes := func(rest func(*reader) (func(*world, *node) string, error)) verb {
+		one := onNode(false, rest)
+		return verb{read: func(r *reader, s *Scenario, client int) (func(*world) string, error) {
+			if !r.flag("all") {
+				return one.read(r, s, client)
+			}
+			do, err := rest(r)
+			return func(w *world) string {
+				for _, n := range w.nodes[1:] {
+					do(w, n)
+				}
+				return ""
+			}, err
+		}}
+	}
 	plain := func(answers bool, do func(*world, *client) string) verb {
 		return verb{answers, answers, func(_ *reader, _ *Scenario, client int) (func(*world) string, error) {
 			return func(w *world) string { return do(w, w.clients[client]) }, nil
@@ -63,9 +79,9 @@ func init() {
 		"end":     plain(true, (*world).end),
 		"give-up": plain(false, func(w *world, c *client) string { w.giveUp(c); return "" }),
 
-		"crash":      onNode(false, readCrash(false)),
-		"power-loss": onNode(false, readCrash(true)),
-		"restart":    onNode(false, fixedNode((*world).restart)),
+		"crash":      onNodes(readCrash(false)),
+		"power-loss": onNodes(readCrash(true)),
+		"restart":    onNodes(fixedNode((*world).restart)),
 		"arm":        onNode(false, readArm),
 		"fault":      onNode(false, readFault),
 		"mend":       onNode(false, fixedNode(func(_ *world, n *node) string { n.faults.Clear(); return "" })),
@@ -78,6 +94,10 @@ func init() {
 		"wait":       {read: readWait},
 		"recreate":   {read: readRecreate},
 		"delete":     plain(false, func(w *world, _ *client) string { w.remove(); return "" }),
+
+		"replace-disk": {read: readReplace(onNode(false, fixedNode(func(w *world, n *node) string { w.replace(n); return "" })))},
+		"member":       onNode(true, fixedNode((*world).memberOf)),
+		"force":        {answers: true, read: readForce},
 
 		"purge-topic": {answers: true, read: readPurgeTopic},
 	}
@@ -213,6 +233,23 @@ func readRot(r *reader) (func(*world, *node) string, error) {
 		}
 		return "rotten"
 	}, err
+}
+
+// readReplace notes that a disk is replaced.
+func readReplace(v verb) func(*reader, *Scenario, int) (func(*world) string, error) {
+	return func(r *reader, s *Scenario, client int) (func(*world) string, error) {
+		s.replaces = true
+		return v.read(r, s, client)
+	}
+}
+
+func readForce(*reader, *Scenario, int) (func(*world) string, error) {
+	return func(w *world) string {
+		if w.plane == nil {
+			return "nobody lost its memory"
+		}
+		return w.force()
+	}, nil
 }
 
 func readRecreate(_ *reader, s *Scenario, _ int) (func(*world) string, error) {

@@ -39,16 +39,18 @@ type world struct {
 	clients   []*client
 	calls     []*call      // not answered
 	shard     op.Partition // in histories: another one when it is created again, and when its op numbers begin anew
-	created   int          // how often it was created again
 	deleted   bool
 	committed op.Number
+	incarnations
 }
 
 // cluster is what the partitions have in common.
 type cluster struct {
 	s       *Scenario
 	design  replica.Design
+	policy  replica.Policy
 	defects defect.Set
+	plane   *plane // nil: no replica loses its memory
 
 	all       []*world
 	cut       [][]bool // from, to
@@ -83,13 +85,27 @@ type node struct {
 	member *replica.Replica // nil: down
 	work   bool
 	ended  error // why the replica stopped by itself
+
+	// Of which incarnation it is, from whose op numbers to those of the line it is
+	// that many.
+	incarnation     op.Incarnation
+	shift           op.Number
+	sealed, copying bool
+	lost            bool              // its disk was replaced
+	stood           *replica.Standing // as the plane was told
+	members         int               // how many members it has been, after the first one
 }
 
 // newWorld gives the first partition of a new cluster.
-func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
-	c := &cluster{s: s, design: d, defects: defects, watch: invariant.New(s.Replicas, s.Partitions+len(s.Steps), len(s.clients)+1)}
+func newWorld(s *Scenario, way Way, defects defect.Set) *world {
+	d := way.Design
+	c := &cluster{s: s, design: d, policy: way.Policy, defects: defects, watch: invariant.New(s.Replicas, s.Partitions+len(s.Steps), len(s.clients)+1)}
 	c.watch.Design(d)
-	c.watch.Promises(s.Policy.Messages == replica.Persisted, s.Policy.Bookmarks == replica.Persisted)
+	c.watch.Promises(c.policy.Messages == replica.Persisted, c.policy.Bookmarks == replica.Persisted)
+	c.watch.Policy(c.policy)
+	if s.forgetful(way) {
+		c.plane = newPlane(c)
+	}
 	c.cut = make([][]bool, s.Replicas+1)
 	for i := range c.cut {
 		c.cut[i] = make([]bool, s.Replicas+1)
@@ -101,16 +117,15 @@ func newWorld(s *Scenario, d replica.Design, defects defect.Set) *world {
 	for p := range s.Partitions {
 		w := &world{cluster: c, id: op.Partition(p), nodes: make([]*node, s.Replicas+1)}
 		w.shard = w.newShard()
+		w.latest, w.began = 1, 1
 		c.all = append(c.all, w)
 		for i := range len(s.clients) + 1 {
 			w.clients = append(w.clients, &client{index: i, process: c.processes})
 			c.processes++
 		}
 		for id := 1; id <= s.Replicas; id++ {
-			n := &node{machine: machines[id]}
-			w.nodes[id] = n
-			w.mkdir(n)
-			w.boot(n)
+			w.nodes[id] = &node{machine: machines[id]}
+			w.boot(w.nodes[id])
 		}
 	}
 	return c.all[0]
@@ -121,19 +136,21 @@ func (c *cluster) newShard() op.Partition {
 	return c.shards - 1
 }
 
-// dir is where a replica lives on its disk.
-func (w *world) dir() string {
-	if w.created == 0 {
+// dirOf is where a replica of an incarnation lives on its disk.
+func (w *world) dirOf(i op.Incarnation) string {
+	if i == 1 {
 		return fmt.Sprintf("p%d", w.id)
 	}
-	return fmt.Sprintf("p%d-i%d", w.id, w.incarnation())
+	return fmt.Sprintf("p%d-i%d", w.id, i)
 }
 
-func (w *world) incarnation() op.Incarnation { return op.Incarnation(w.created) + 1 }
-
+// mkdir makes that folder, if it is not there.
 func (w *world) mkdir(n *node) {
 	fs := n.disk.FS()
-	if err := errors.Join(fs.Mkdir("scenario", w.dir()), fs.SyncDir("scenario", ".")); err != nil {
+	if _, err := fs.List(w.dirOf(n.incarnation)); err == nil {
+		return
+	}
+	if err := errors.Join(fs.Mkdir("scenario", w.dirOf(n.incarnation)), fs.SyncDir("scenario", ".")); err != nil {
 		panic(err) // nothing breaks a disk in memory but what was armed
 	}
 }
@@ -141,7 +158,7 @@ func (w *world) mkdir(n *node) {
 // recreate deletes the partition and creates it again under its name.
 func (w *world) recreate() {
 	w.shard = w.newShard()
-	w.created++
+	w.latest++
 	w.deleted = false
 	w.queue, w.intents, w.committed = nil, nil, 0
 	for _, c := range w.clients {
@@ -150,7 +167,6 @@ func (w *world) recreate() {
 	for _, n := range w.nodes[1:] {
 		n.member, n.work = nil, false
 		n.disk.Arm(nil)
-		w.mkdir(n)
 		if n.up {
 			w.boot(n)
 		}
@@ -172,12 +188,17 @@ type timers struct{ boot, count uint64 }
 
 func (t *timers) Uint64() uint64 {
 	t.count++
-	return 0xfffff<<44 | t.boot&0xfff<<32 | t.count
+	return 0xfff<<52 | t.boot&0xfff<<40 | t.count
 }
 
 func (w *world) boot(n *node) {
 	w.boots++
 	n.up, n.dark = true, false
+	if i := w.present(n); i != n.incarnation {
+		n.incarnation, n.lost = i, false // of this one nothing was there
+	}
+	n.member, n.stood, n.sealed = nil, nil, false
+	w.mkdir(n)
 	c := w.config(n)
 	c.HeartbeatTicks, c.ElectionTicks, c.Sessions = heartbeatTicks, electionTicks, 64
 	c.CheckpointOps, c.SegmentBytes, c.JournalBytes = w.s.Checkpoint, w.s.Segment, w.s.Journal
@@ -188,10 +209,17 @@ func (w *world) boot(n *node) {
 		return
 	}
 	n.member, n.work, n.ended = r, true, nil
-	w.watch.Booted(w.now, n.id, w.shard, r)
-	if len(w.intents) > 0 {
+	if w.ran(n); n.member != nil && len(w.intents) > 0 {
 		w.step(n, replica.Input{Intents: w.intents})
 	}
+}
+
+// present is the incarnation that a machine is to run, as far as it knows.
+func (w *world) present(n *node) op.Incarnation {
+	if w.plane == nil {
+		return w.latest
+	}
+	return w.decided(n).Incarnation
 }
 
 // sink is what a replica tells to those who watch.
@@ -203,8 +231,13 @@ type sink struct {
 
 func (s sink) Observe(e observe.Event) {
 	e.Time, e.Replica, e.Partition = s.w.now, s.id, s.shard
-	if e.Action == "Commit" {
+	switch e.Action {
+	case "Commit":
 		s.w.committed = max(s.w.committed, e.Op)
+	case "NewIncarnation":
+		s.w.beginning(&e)
+	case "Rejoin":
+		s.w.nodes[s.id].members++
 	}
 	s.w.watch.Observe(e)
 }
@@ -222,16 +255,21 @@ func (w *world) step(n *node, in replica.Input) {
 	}
 	for _, m := range out.Messages {
 		if m.Raft.GetType() == raftpb.MsgAppResp && !m.Raft.GetReject() {
-			w.watch.Acknowledged(n.id, w.shard, op.Number(m.Raft.GetIndex()))
+			w.watch.Acknowledged(n.id, w.shard, op.Number(m.Raft.GetIndex())+n.shift)
 		}
 		w.queue = append(w.queue, m)
 	}
 	n.work = out.Work
-	if w.s.Replicas == 1 {
+	if n.copying {
+		w.ran(n)
+	}
+	if w.s.Replicas == 1 && n.member != nil {
 		w.watch.Acknowledged(1, w.shard, n.member.View().Committed)
 	}
 	for i := range out.Answers {
 		w.answered(n, &out.Answers[i])
 	}
-	w.watch.Stepped(w.now, n.id, w.shard, n.member)
+	if n.member != nil {
+		w.watch.Stepped(w.now, n.id, w.shard, n.member)
+	}
 }
