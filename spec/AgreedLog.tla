@@ -8,7 +8,8 @@
 (* the first stable[r] entries are synced. An entry is [v, t]: an op and the term in    *)
 (* which it was proposed. Left out, since raft has a specification of its own:          *)
 (* votes and messages. What a leader change cuts off may come back only as a new        *)
-(* proposal, or at the end of a journal from which a new incarnation goes on.          *)
+(* proposal, or at the end of a journal from which a new incarnation goes on. What      *)
+(* comes through when faults have ended is said in Recovery.                           *)
 EXTENDS Agreement, FiniteSets
 
 CONSTANTS
@@ -25,23 +26,28 @@ CONSTANTS
 VARIABLES
     journal, stable,
     suspect,       \* per replica: -1, or how much it may have acknowledged
+    down,          \* replicas that do not run
     term,          \* of the latest leader
     inc,           \* incarnations begun
     old,           \* journals of the one before; only a defect still looks at them
-    ghost_losses   \* number of power losses and of disks that were lost
+    ghost_losses   \* number of power losses, of disks that were lost and of stops
 
-vars == <<agreement, journal, stable, suspect, term, inc, old, ghost_losses>>
+vars == <<agreement, journal, stable, suspect, down, term, inc, old, ghost_losses>>
 
 Quorums == {Q \in SUBSET Replicas : 2 * Cardinality(Q) > Cardinality(Replicas)}
 Least(a, b) == IF a < b THEN a ELSE b
 
 (* Limits of a model are put here by its MC module. *)
-MayAdd     == TRUE
-MayElect   == TRUE
-MayLose    == TRUE
-MayReplace == TRUE
-MayBegin   == TRUE
+MayAdd(v)     == TRUE
+MayElect      == TRUE
+MayLose(r)    == TRUE
+MayReplace(r) == TRUE
+MayStop(r)    == FALSE   \* whoever is down takes no step, which only liveness can tell
+MayBegin      == TRUE
 MaxForgotten == 2   \* ops that a power loss takes
+
+(* Defect switch that a model may turn on. *)
+SuspectsUnheard == FALSE
 
 (* Whether some op may be acknowledged before it is synced. *)
 Volatile == \E v \in Values : ~Persisted([v |-> v, t |-> 0])
@@ -53,6 +59,10 @@ Held(r) ==
 
 IsSuspect(r) == suspect[r] >= 0
 Trusted == {r \in Replicas : ~IsSuspect(r)}
+Live    == Trusted \ down
+
+(* r may be the latest leader. *)
+Leads(r) == r \in Live /\ journal[r] = log
 
 (* r holds op n unsynced, and may acknowledge it all the same. *)
 Early(n) ==
@@ -74,6 +84,7 @@ AgreedInit ==
     /\ journal = [r \in Replicas |-> <<>>]
     /\ stable = [r \in Replicas |-> 0]
     /\ suspect = [r \in Replicas |-> -1]
+    /\ down = {}
     /\ term = 1
     /\ inc = 1
     /\ old = {}
@@ -83,45 +94,47 @@ AgreedInit ==
    WHO    a leader, which holds the whole log
    Journals a new op. *)
 ProposeAt(r, v) ==
-    /\ MayAdd
-    /\ r \in Trusted
-    /\ journal[r] = log
+    /\ MayAdd(v)
+    /\ Leads(r)
     /\ AddProposal([v |-> v, t |-> term])
     /\ journal' = [journal EXCEPT ![r] = log']
-    /\ UNCHANGED <<stable, suspect, term, inc, old, ghost_losses>>
+    /\ UNCHANGED <<stable, suspect, down, term, inc, old, ghost_losses>>
 
 (* ACTION Receive
-   WHO    replica r
+   WHO    replica r, and a leader
    Journals the next op of the log, in place of what it has there. *)
 Receive(r) ==
-    /\ r \in Trusted
+    /\ r \in Live
+    /\ \E q \in Replicas : Leads(q)
     /\ Held(r) < Len(log)
     /\ journal' = [journal EXCEPT ![r] = SubSeq(log, 1, Held(r) + 1)]
     /\ stable' = [stable EXCEPT ![r] = Least(@, Held(r))]
-    /\ UNCHANGED <<agreement, suspect, term, inc, old, ghost_losses>>
+    /\ UNCHANGED <<agreement, suspect, down, term, inc, old, ghost_losses>>
 
 (* ACTION SyncJournal
    WHO    replica r
    Makes its journal durable. *)
 SyncJournal(r) ==
+    /\ r \notin down
     /\ stable[r] < Len(journal[r])
     /\ stable' = [stable EXCEPT ![r] = Len(journal[r])]
-    /\ UNCHANGED <<agreement, journal, suspect, term, inc, old, ghost_losses>>
+    /\ UNCHANGED <<agreement, journal, suspect, down, term, inc, old, ghost_losses>>
 
 (* ACTION CommitBy
    WHO    a leader
    Op n is acknowledged by all of Q, and so is one of the leader's own term. *)
 CommitBy(Q, n) ==
     /\ n <= Len(log)
+    /\ \E r \in Replicas : Leads(r)
     /\ \E m \in n .. Len(log) : log[m].t = term /\ \A r \in Q : Acked(r) >= m
     /\ CommitNext(n, log[n])
-    /\ UNCHANGED <<journal, stable, suspect, term, inc, old, ghost_losses>>
+    /\ UNCHANGED <<journal, stable, suspect, down, term, inc, old, ghost_losses>>
 
 Forgets(r, n) ==
     /\ journal' = [journal EXCEPT ![r] = SubSeq(@, 1, n)]
     /\ stable' = [stable EXCEPT ![r] = Least(@, n)]
     /\ ghost_losses' = ghost_losses + 1
-    /\ UNCHANGED <<agreement, term, inc, old>>
+    /\ UNCHANGED <<agreement, down, term, inc, old>>
 
 (* Only the defect asks how much. *)
 Suspected(r) == [suspect EXCEPT ![r] = IF SuspectAcks THEN Acked(r) ELSE 0]
@@ -131,7 +144,7 @@ Suspected(r) == [suspect EXCEPT ![r] = IF SuspectAcks THEN Acked(r) ELSE 0]
    Of what r has journaled and not synced, what is above n is gone. If it may have
    acknowledged that, it is suspect. *)
 LosePower(r, n) ==
-    /\ MayLose
+    /\ MayLose(r)
     /\ r \in Trusted
     /\ n \in stable[r] .. Len(journal[r])
     /\ Forgets(r, n)
@@ -142,21 +155,40 @@ LosePower(r, n) ==
    WHO    an operator, or rot
    All of r's journal is gone. *)
 ReplaceDisk(r) ==
-    /\ MayReplace
+    /\ MayReplace(r)
     /\ r \in Trusted
     /\ Forgets(r, 0)
     /\ suspect' = Suspected(r)
 
+(* ACTION Stop
+   WHO    the environment
+   r does not run, perhaps for ever. *)
+Stop(r) ==
+    /\ MayStop(r)
+    /\ r \notin down
+    /\ down' = down \cup {r}
+    /\ ghost_losses' = ghost_losses + 1
+    /\ UNCHANGED <<agreement, journal, stable, suspect, term, inc, old>>
+
+(* ACTION Return
+   WHO    the environment
+   r runs again, with the journal that it has. *)
+Return(r) ==
+    /\ r \in down
+    /\ down' = down \ {r}
+    /\ UNCHANGED <<agreement, journal, stable, suspect, term, inc, old, ghost_losses>>
+
 (* ACTION Rejoin
-   WHO    replica r, and the trusted members, which are a quorum
+   WHO    replica r, and the trusted members, a quorum of which runs
    Comes back as a new member that was told all that is committed. *)
 Rejoin(r) ==
     /\ IsSuspect(r)
-    /\ Trusted \in Quorums
+    /\ r \notin down
+    /\ Live \in Quorums
     /\ journal' = [journal EXCEPT ![r] = SubSeq(log, 1, commit)]
     /\ stable' = [stable EXCEPT ![r] = Floor]
     /\ suspect' = [suspect EXCEPT ![r] = -1]
-    /\ UNCHANGED <<agreement, term, inc, old, ghost_losses>>
+    /\ UNCHANGED <<agreement, down, term, inc, old, ghost_losses>>
 
 LastTerm(j) == IF j = <<>> THEN 0 ELSE j[Len(j)].t
 
@@ -171,20 +203,24 @@ AtLeast(a, b) ==
 Elect(r, Q) ==
     /\ MayElect
     /\ r \in Q
+    /\ Q \cap down = {}
        \* DEFECT SuspectVotes: under its old identity
     /\ SuspectVotes \/ Q \subseteq Trusted
        \* DEFECT AnyoneLeads: votes do not ask whose journal is better
     /\ AnyoneLeads \/ \A q \in Q : AtLeast(journal[r], journal[q])
     /\ log' = journal[r]
     /\ term' = term + 1
-    /\ UNCHANGED <<commit, journal, stable, suspect, inc, old, ghost_losses>>
+    /\ UNCHANGED <<commit, journal, stable, suspect, down, inc, old, ghost_losses>>
 
 (* ACTION NewIncarnation
    WHO    the metadata plane, when the trusted members are no quorum
    All members have answered; the best journal goes on, with all in it committed. *)
 NewIncarnation(j) ==
     /\ MayBegin
+    /\ down = {}
     /\ \/ /\ Trusted \notin Quorums
+          \* DEFECT SuspectsUnheard: what a suspect says that it holds does not count
+          /\ ~SuspectsUnheard
           /\ j \in {journal[r] : r \in Replicas}
           /\ \A r \in Replicas : AtLeast(j, journal[r])
        \* DEFECT TwoIncarnations: a second one goes on from the same one before
@@ -197,7 +233,7 @@ NewIncarnation(j) ==
     /\ term' = term + 1   \* it begins anew, which nothing can tell
     /\ inc' = inc + 1
     /\ old' = IF TwoIncarnations THEN {journal[r] : r \in Replicas} ELSE {}
-    /\ UNCHANGED ghost_losses
+    /\ UNCHANGED <<down, ghost_losses>>
 
 AgreedNext ==
     \/ \E r \in Replicas, v \in Values : ProposeAt(r, v)
@@ -206,6 +242,8 @@ AgreedNext ==
     \/ \E Q \in Quorums : CommitBy(Q, commit + 1)
     \/ \E r \in Replicas, k \in 0 .. MaxForgotten : LosePower(r, Len(journal[r]) - k)
     \/ \E r \in Replicas : ReplaceDisk(r)
+    \/ \E r \in Replicas : Stop(r)
+    \/ \E r \in Replicas : Return(r)
     \/ \E r \in Replicas : Rejoin(r)
     \/ \E r \in Replicas, Q \in Quorums : Elect(r, Q)
     \/ \E r \in Replicas : NewIncarnation(journal[r])

@@ -4,11 +4,11 @@ EXTENDS AgreedLog, TLC
 
 CONSTANTS MaxLog, MaxTerm, MaxLosses, MaxReplaced, MaxInc, r1, r2, r3
 
-MCMayAdd     == Len(log) < MaxLog
-MCMayElect   == term < MaxTerm
-MCMayLose    == ghost_losses < MaxLosses
-MCMayReplace == ghost_losses < MaxReplaced
-MCMayBegin   == inc < MaxInc
+MCMayAdd(v)     == Len(log) < MaxLog
+MCMayElect      == term < MaxTerm
+MCMayLose(r)    == ghost_losses < MaxLosses
+MCMayReplace(r) == ghost_losses < MaxReplaced
+MCMayBegin      == inc < MaxInc
 
 (* An op says its policy. *)
 MCPersisted(o) == o.v = "persisted"

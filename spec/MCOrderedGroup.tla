@@ -34,8 +34,14 @@ SuccessionOffsets == 0 .. 1
 SuccessionMayBegin == Current.inc < 2
 SuccessionMayPropose(o) == Len(log) < MaxOps + Current.inc - 1
 
-(* Policies. *)
-VolatileMessages(o)  == o.k \notin {"append", "purge", "settle", "advance"}
+(* The same for the design advance: its purge is a deletion of all records.            *)
+AdvanceOps == {AppendOp(c1, 1), AdvanceOp(-1), CommitOp(k1, 1)}
+AdvanceAsked == MCReads \cup {RequestOf(n, o) : n \in 1 .. MaxOps + 1, o \in AdvanceOps \cup {AppendOp(NoSession, 1)}}
+AdvanceRests == {<<>>, <<AppendOp(NoSession, 1)>>, <<AdvanceOp(-1)>>}
+
+(* Policies. A purge takes messages and bookmarks, and is as durable as the stricter of   *)
+(* the two.                                                                    *)
+VolatileMessages(o)  == o.k \notin {"append", "advance"}
 VolatileBookmarks(o) == o.k \notin {"commit", "store", "delete"}
 VolatileAll(o)       == FALSE
 

@@ -74,8 +74,9 @@ SuccessionMayLose(q) == q \in SuccessionLosable /\ Unknown < MaxUnknown
 SuccessionMayBegin == core.inc < MaxInc
 SuccessionEnds == 0 .. MaxEnd
 
+(* A purge takes both, and is as durable as the stricter of the two. *)
 Bookmarks == {"poll", "store", "delete", "raise"}
-LacksMessages(q)  == q.f \notin Bookmarks
+LacksMessages(q)  == q.f \notin Bookmarks \cup {"purge"}
 LacksBookmarks(q) == q.f \in Bookmarks
 LacksBoth(q)      == TRUE
 LacksNothing(q)   == FALSE

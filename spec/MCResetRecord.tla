@@ -16,6 +16,7 @@ MCMayFail       == MaxFails > 0
 MCMayFailSync   == FailSyncs /\ (RetrySync \/ ghost_crashes < MaxCrashes)
 MCMayCrash      == ghost_crashes < MaxCrashes
 MCMayBegin      == ghost_seqs < MaxSeqs /\ MayCrash
+MCMayRecreate   == ghost_seqs < MaxSeqs
 MCMayCut        == TRUE
 
 View == <<store, ghosts>>

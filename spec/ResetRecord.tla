@@ -391,6 +391,23 @@ BeginSequence ==
     /\ last' = [a |-> "BeginSequence"]
     /\ UNCHANGED ghost_top
 
+(* ACTION Recreate
+   WHO    an operator
+   Deletes the partition and creates it again: another incarnation, with op numbers of
+   its own, of which nothing is there yet. *)
+Recreate ==
+    /\ MayRecreate
+    /\ log # <<>>
+    /\ log' = <<>>
+       \* DEFECT FloorKeptAcrossIncarnations: the floor in its namesake's record counts
+    /\ disk' = IF FloorKeptAcrossIncarnations THEN [BlankDisk EXCEPT !.reset.floor = disk.reset.floor]
+               ELSE BlankDisk
+    /\ Stops
+    /\ ghost_era' = [g |-> 0, floor |-> 0]
+    /\ ghost_top' = 0
+    /\ ghost_seqs' = ghost_seqs + 1
+    /\ last' = [a |-> "Recreate"]
+
 (* ACTION Boot
    WHO    the replica
    Syncs its folders and opens the checkpoint at op n. Bookmarks are loaded only if no
@@ -458,6 +475,7 @@ Next ==
     \/ PowerLoss
     \/ SyncFails
     \/ BeginSequence
+    \/ Recreate
     \/ Boot(disk.ckpt.applied)
     \/ DropFloor
     \/ Serve

@@ -343,6 +343,14 @@ AckDurable ==
 CommittedPrefixSafe ==
     [][ ghost_seqs' = ghost_seqs => commit <= Len(log') /\ SubSeq(log', 1, commit) = SubSeq(log, 1, commit) ]_store
 
+(* The log is one that replicas agree on: AgreedLog shows how. One that begins anew, since
+   nothing was synced, lacks everything. *)
+Consensus == INSTANCE Agreement
+RefinesAgreement ==
+    /\ Consensus!AgreementInit
+    /\ [][ IF ghost_seqs' = ghost_seqs THEN Consensus!AgreementNext \/ Consensus!Replace
+           ELSE log' = <<>> /\ commit' = 0 ]_<<log, commit>>
+
 (* No answer by a replica that has not applied what is committed. *)
 NoPhantomEmpty == [][ last'.a = "Answer" => rep[leader].applied = commit ]_<<store, last>>
 

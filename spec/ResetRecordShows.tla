@@ -78,6 +78,10 @@ NoErrorNoAdvance ==
 (* What filters ops is the floor that was chosen, or what became of its record. *)
 BoundaryScope == Running /\ ~mem.orphan => mem.boundary \in {ghost_era.floor, disk.reset.floor}
 
+(* What an older incarnation recorded has no effect: before the first reset of this one
+   there is no generation and no floor. *)
+IncarnationIsolation == Running /\ ~mem.orphan /\ ghost_era.g = 0 => mem.gen = 0 /\ mem.boundary = 0
+
 (* Changes of bookmarks held during a cleanup wait in order, until each is in the log. *)
 HeldCommits == held = ghost_owed
 

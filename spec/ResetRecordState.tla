@@ -27,7 +27,7 @@ VARIABLES
     ghost_era,      \* [g, floor]: the floor that g had when it was first reset
     ghost_top,      \* highest generation that this replica completed
     ghost_owed,     \* held changes whose clients wait for an answer
-    ghost_seqs,     \* op sequences that began anew
+    ghost_seqs,     \* op sequences that began anew, in another incarnation or in the same
     ghost_crashes
 
 store  == <<log, up, mem, work, held, disk>>
@@ -57,6 +57,7 @@ BlankDisk ==
 DirsyncFailureIgnored == FALSE
 AdvancedOnFailure     == FALSE
 HeldReordered         == FALSE
+FloorKeptAcrossIncarnations == FALSE
 
 (* Limits of a model are put here by its MC module. *)
 MayJournal(o) == TRUE
@@ -66,6 +67,7 @@ MayFailSync   == TRUE
 MayCrash      == TRUE
 MayLosePower  == MayCrash
 MayBegin      == TRUE
+MayRecreate   == FALSE
 MayCut        == FALSE   \* Foreign would take a journal that was cut for another one
 
 Init ==
