@@ -16,6 +16,9 @@ const (
 	// NamesakeBookmarks: the files of a deleted partition stay, and the one that is
 	// created again under its name loads the bookmarks in them.
 	NamesakeBookmarks
+	// PlaneForgets: a replica of the plane whose disk was replaced goes on as the
+	// member that it was, with nothing.
+	PlaneForgets
 )
 
 func init() {
@@ -24,4 +27,5 @@ func init() {
 	names["topic-fails-together"] = TopicFailsTogether
 	names["intent-repeated"] = IntentRepeated
 	names["namesake-bookmarks"] = NamesakeBookmarks
+	names["plane-forgets"] = PlaneForgets
 }

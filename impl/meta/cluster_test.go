@@ -37,6 +37,9 @@ func newPlane(t testing.TB, n int, seed uint64) *plane {
 		d := crashfs.New()
 		require.NoError(t, d.FS().Mkdir("test", "meta"))
 		require.NoError(t, d.FS().SyncDir("test", "."))
+		cfg := p.cfg
+		cfg.ID, cfg.FS = i+1, d.FS()
+		require.NoError(t, Format(cfg))
 		p.disks, p.members = append(p.disks, d), append(p.members, nil)
 	}
 	for i := range n {

@@ -14,6 +14,8 @@
 //     whoever learns intents can tell whether one is missing.
 //   - A partition that is created again under its old number gets the next
 //     incarnation, no intents, and a serial number of its own.
+//   - A replica whose disk was replaced, or is damaged, neither votes nor
+//     acknowledges any more: it joins again as another member. See member.go.
 //   - A command that concerns several partitions has a result for each; one that
 //     fails does not fail its siblings.
 //
@@ -33,6 +35,7 @@
 package meta
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -43,7 +46,6 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/journal"
 	"purgelab/impl/raftlog"
-	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -73,6 +75,10 @@ type Config struct {
 	Rand                          *rand.Rand
 	Logger                        hclog.Logger
 	Defects                       defect.Set
+	// Damaged, if not nil, is why the replica before this one stopped: it met damage.
+	Damaged error
+
+	member memberRecord // that this replica is, as found on the disk
 }
 
 // Message is what one replica sends to another. The raft message must not be
@@ -81,6 +87,7 @@ type Message struct {
 	From, To int
 	Raft     *raftpb.Message
 	Report   *Request // instead of Raft: how a member of the sender's machine stands
+	Join     uint64   // instead of Raft: the member that the sender wants to be
 }
 
 // Call is a command that a client sends. Token is the driver's name for it.
@@ -138,34 +145,69 @@ type Machine struct {
 	local       []Local
 	reportLater int
 	dying       []dying
+
+	suspect   error // why it is not the member that it was
+	joinLater int   // ticks until it asks again to be taken in
+	asked     int   // times
 }
 
 // Open boots a replica from its disk. What is committed for certain is applied
-// before it returns, as far as the disk knows that it is committed.
+// before it returns, as far as the disk knows that it is committed. A replica that
+// cannot use its memory is another member from now on, which joins the group; one
+// that is alone, or whose disk is that of another replica, is refused with the error
+// that says why.
 func Open(cfg Config) (*Machine, error) {
+	err := cfg.findMember()
+	if err == nil {
+		err = cfg.Damaged
+	}
+	if err == nil {
+		var m *Machine
+		if m, err = openMember(cfg); err == nil {
+			return m, nil
+		}
+	}
+	if !suspicious(err) || len(cfg.Members) == 1 {
+		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
+	}
+	if e := cfg.renounce(); e != nil {
+		return nil, fmt.Errorf("meta %d: renounce a member: %w", cfg.ID, errors.Join(e, err))
+	}
+	m, e := openMember(cfg)
+	if e != nil {
+		return nil, fmt.Errorf("meta %d: %w", cfg.ID, e)
+	}
+	m.suspect = err
+	return m, nil
+}
+
+// openMember boots the member that the configuration names.
+func openMember(cfg Config) (*Machine, error) {
 	m := &Machine{cfg: cfg, applied: journal.Bootstrap, waiting: map[uint64]uint64{}, origin: cfg.Rand.Uint64()}
 	m.state = newState(cfg.Initial, cfg.Members, cfg.Sessions, cfg.GapEvery)
 	m.state.defects = cfg.Defects
-	id := record.Identity{Cluster: cfg.Cluster, Partition: OwnPartition, Replica: uint32(cfg.ID), Incarnation: 1}
 	var err error
-	if m.jr, _, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.Dir + "/journal", Identity: id, FileBytes: cfg.JournalBytes}); err != nil {
-		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
+	if m.jr, _, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.home() + "/journal", Identity: cfg.identity(), FileBytes: cfg.JournalBytes}); err != nil {
+		return nil, err
 	}
 	members := make([]uint64, len(cfg.Members))
 	for i, v := range cfg.Members {
 		members[i] = uint64(v)
 	}
 	m.node, err = consensus.New(consensus.Config{
-		ID: uint64(cfg.ID), Members: consensus.Membership{Voters: members}, Log: m.jr, Rand: cfg.Rand,
+		ID: cfg.member.ID, Members: consensus.Membership{Voters: members}, Log: m.jr, Rand: cfg.Rand,
 		HeartbeatTicks: cfg.HeartbeatTicks, ElectionTicks: cfg.ElectionTicks, Logger: cfg.Logger,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
+		return nil, err
 	}
 	if err := m.catchUp(); err != nil {
-		return nil, fmt.Errorf("meta %d: %w", cfg.ID, err)
+		return nil, err
 	}
-	return m, nil
+	if m.Joining() {
+		return m, nil
+	}
+	return m, m.cfg.removeOthers()
 }
 
 // catchUp applies what the disk knows to be committed.
@@ -192,8 +234,11 @@ func (m *Machine) Step(in Input) (out Output, err error) {
 		m.node.Tick()
 		m.tell()
 		m.watch()
+		m.join()
 	case in.Message != nil && in.Message.Report != nil:
 		m.heard(in.Message.Report)
+	case in.Message != nil && in.Message.Join != 0:
+		m.admit(in.Message.Join)
 	case in.Message != nil:
 		_ = m.node.Step(in.Message.Raft) // what raft refuses has no effect
 	case in.Call != nil:
@@ -250,13 +295,12 @@ func (m *Machine) done() error {
 			return err
 		}
 	}
-	m.node.Advance()
-	return nil
+	return m.changed(m.node.Advance())
 }
 
 func (m *Machine) send(ms []*raftpb.Message) {
 	for _, r := range ms {
-		m.out.Messages = append(m.out.Messages, Message{From: m.cfg.ID, To: int(r.GetTo()), Raft: r})
+		m.out.Messages = append(m.out.Messages, Message{From: m.cfg.ID, To: machineOf(r.GetTo()), Raft: r})
 	}
 }
 
@@ -315,7 +359,7 @@ func (m *Machine) followRole() {
 }
 
 func (m *Machine) answer(token uint64, r Reply) {
-	m.out.Answers = append(m.out.Answers, Answer{Token: token, Reply: r, Leader: int(m.node.Status().Leader)})
+	m.out.Answers = append(m.out.Answers, Answer{Token: token, Reply: r, Leader: machineOf(m.node.Status().Leader)})
 }
 
 // State as of the last op applied. It must only be read, and not kept over a

@@ -57,7 +57,7 @@ func (m *Machine) tell() {
 		}
 		if m.leading {
 			m.ask(r)
-		} else if to := int(m.node.Status().Leader); to != 0 {
+		} else if to := machineOf(m.node.Status().Leader); to != 0 {
 			m.out.Messages = append(m.out.Messages, Message{From: m.cfg.ID, To: to, Report: r})
 		}
 	}

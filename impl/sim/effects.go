@@ -29,6 +29,12 @@ type Effects struct {
 	FlippedReads    int `json:"flippedReads"`   // reads with a wrong bit
 	StaleReads      int `json:"staleReads"`     // reads of what was there before
 	Replaced        int `json:"replaced"`       // disks that were replaced by empty ones
+	Foreign         int `json:"foreign"`        // disks of others that were put in
+	ForeignRefused  int `json:"foreignRefused"` // replicas that refused one of those
+	PlaneReplaced   int `json:"planeReplaced"`  // disks of the plane that were replaced by empty ones
+	PlaneRotten     int `json:"planeRotten"`    // bytes of its journal that changed on the medium
+	PlaneSuspects   int `json:"planeSuspects"`  // replicas of the plane that lost their memory
+	PlaneRejoined   int `json:"planeRejoined"`  // of those, voters again under another id
 	Stopped         int `json:"stopped"`        // replicas that refused them
 	Suspects        int `json:"suspects"`       // replicas that lost their memory
 	Sequences       int `json:"sequences"`      // op numbers that began anew
@@ -73,6 +79,12 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("bits flipped in reads", e.FlippedReads)
 	f("stale reads", e.StaleReads)
 	f("disks replaced", e.Replaced)
+	f("foreign disks put in", e.Foreign)
+	f("foreign disks refused", e.ForeignRefused)
+	f("disks of the plane replaced", e.PlaneReplaced)
+	f("rotten bytes of the plane", e.PlaneRotten)
+	f("replicas of the plane that lost their memory", e.PlaneSuspects)
+	f("replicas of the plane rejoined", e.PlaneRejoined)
 	f("replicas stopped by them", e.Stopped)
 	f("replicas that lost their memory", e.Suspects)
 	f("op numbers begun anew", e.Sequences)
@@ -118,6 +130,12 @@ func (e *Effects) Add(o Effects) {
 	e.FlippedReads += o.FlippedReads
 	e.StaleReads += o.StaleReads
 	e.Replaced += o.Replaced
+	e.Foreign += o.Foreign
+	e.ForeignRefused += o.ForeignRefused
+	e.PlaneReplaced += o.PlaneReplaced
+	e.PlaneRotten += o.PlaneRotten
+	e.PlaneSuspects += o.PlaneSuspects
+	e.PlaneRejoined += o.PlaneRejoined
 	e.Stopped += o.Stopped
 	e.Suspects += o.Suspects
 	e.Sequences += o.Sequences

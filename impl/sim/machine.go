@@ -117,6 +117,9 @@ func (c *Cluster) initMachines() error {
 		if err := fs.SyncDir("sim.mkdir.dirsync", "."); err != nil {
 			return err
 		}
+		if err := meta.Format(c.metaConfig(m)); err != nil {
+			return err
+		}
 		c.boot(m)
 		c.schedule(phase.Int64N(tickPeriod), event{kind: evTick, who: uint16(id), epoch: m.epoch})
 	}
@@ -167,6 +170,9 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 	if c.restartForDisk(m, err) {
 		return
 	}
+	if c.refusedForeign(m, p, err) {
+		return
+	}
 	ran := p != metaSlotNumber && m.members[p].member != nil
 	of := meta.OwnPartition
 	if p == metaSlotNumber {
@@ -182,7 +188,9 @@ func (c *Cluster) stopped(m *machine, p int, err error) {
 			c.Stopped = append(c.Stopped, r)
 			c.Effects.Stopped++
 		}
-		if ran {
+		if p == metaSlotNumber {
+			c.reopenMeta(m, err)
+		} else if ran {
 			c.reopen(m, p, err)
 		}
 		return

@@ -27,6 +27,8 @@ type metaSlot struct {
 	member  *meta.Machine // nil: down, or refused
 	working bool
 	boots   int
+	damaged error // why it stopped
+	joining bool  // it lost its memory, and is no voter yet
 }
 
 // askParcel is a command on its way to the plane, grantParcel its answer.
@@ -41,25 +43,32 @@ type grantParcel struct {
 	leader int
 }
 
+// metaConfig is that of the plane's replica of a machine.
+func (c *Cluster) metaConfig(m *machine) meta.Config {
+	cfg := meta.Config{
+		ID: m.id, Members: c.everybody(), Cluster: 1, FS: m.fs(), Dir: metaDir, Damaged: m.meta.damaged,
+		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
+		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, m.meta.boots)), Defects: c.o.Defects,
+	}
+	for p := 0; p < c.o.Partitions; p++ {
+		cfg.Initial = append(cfg.Initial, meta.Placement{Topic: topic, Partition: op.Partition(p)})
+	}
+	return cfg
+}
+
 // bootMeta opens the plane's replica of a machine; false if the machine went
 // down over it.
 func (c *Cluster) bootMeta(m *machine) bool {
 	s := &m.meta
 	s.boots++
-	cfg := meta.Config{
-		ID: m.id, Members: c.everybody(), Cluster: 1, FS: m.fs(), Dir: metaDir,
-		Sessions: c.o.Sessions, GapEvery: gapEvery, HeartbeatTicks: 10, ElectionTicks: 40, JournalBytes: c.o.JournalBytes,
-		Rand: Split(c.o.Seed, fmt.Sprintf("meta-%d-%d", m.id, s.boots)), Defects: c.o.Defects,
-	}
-	for p := 0; p < c.o.Partitions; p++ {
-		cfg.Initial = append(cfg.Initial, meta.Placement{Topic: topic, Partition: op.Partition(p)})
-	}
-	member, err := openMeta(cfg)
+	member, err := openMeta(c.metaConfig(m))
+	s.damaged = nil
 	if err != nil {
 		c.stopped(m, metaSlotNumber, err)
 		return m.up
 	}
 	s.member = member
+	c.openedMeta(m)
 	return true
 }
 
@@ -107,7 +116,7 @@ func (c *Cluster) stepMeta(id int, in meta.Input) {
 		s.working = true
 		c.schedule(c.diskDelay(true), event{kind: evMetaWork, who: uint16(id), epoch: m.epoch})
 	}
-	if out.Changed {
+	if c.joinedMeta(m) || out.Changed {
 		if c.place(m); m.up {
 			c.tell(m)
 		}
@@ -140,7 +149,7 @@ func (c *Cluster) deliverMeta(slot int32) {
 // tell passes to the replicas of a machine the intents that its replica of the
 // plane knows, each once in the life of both.
 func (c *Cluster) tell(m *machine) {
-	if m.meta.member == nil {
+	if !m.meta.knows() {
 		return
 	}
 	state := m.meta.member.State()
@@ -407,6 +416,9 @@ func (c *Cluster) metaAtRest() (bool, string) {
 	}
 	lead := c.machines[leader].meta.member.View()
 	for id := 1; id <= c.o.Replicas; id++ {
+		if !c.machines[id].meta.knows() {
+			return false, fmt.Sprintf("replica %d of the metadata plane has not joined again", id)
+		}
 		if v := c.machines[id].meta.member.View(); v.Applied != v.Last || v.Last != lead.Last || v.Pending {
 			return false, fmt.Sprintf("replica %d of the metadata plane: applied %d, journal ends at %d, leader %d ends at %d", id, v.Applied, v.Last, leader, lead.Last)
 		}

@@ -74,12 +74,12 @@ func (c *Cluster) shardOf(p *meta.Partition) (int, bool) {
 // Live lists the shards that exist, by partition; nil while the plane has no
 // leader.
 func (c *Cluster) Live() []int {
-	leader := c.MetaLeader()
-	if leader == 0 {
+	plane := c.Plane()
+	if plane == nil {
 		return nil
 	}
 	var out []int
-	c.machines[leader].meta.member.State().Each(func(p *meta.Partition) {
+	plane.Each(func(p *meta.Partition) {
 		if h, ok := c.shardOf(p); ok && !p.Deleted {
 			out = append(out, h)
 		}
@@ -133,7 +133,7 @@ const nobody = -1
 
 // place makes a machine run what its replica of the plane says.
 func (c *Cluster) place(m *machine) {
-	if m.meta.member == nil {
+	if !m.meta.knows() {
 		return
 	}
 	var all []meta.Partition
@@ -222,6 +222,10 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 	s, at := &m.members[h], shard{p.ID, p.Incarnation}
 	fs := m.fs()
 	if _, err := fs.List(at.dir()); errors.Is(err, vfs.ErrNotExist) {
+		if m.foreign != nil {
+			m.current[at.partition] = nobody // nothing is made on a disk of another one
+			return
+		}
 		err = fs.Mkdir("sim.mkdir", at.dir())
 		if err == nil {
 			err = fs.SyncDir("sim.mkdir.dirsync", ".")
@@ -255,6 +259,10 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		return
 	}
 	s.member = member
+	if m.foreign != nil {
+		c.tookForeign(m, h)
+		return
+	}
 	if m.of == op.Partition(h) {
 		m.gone = false // what it had refused was wrong in a read, not on the medium
 	}

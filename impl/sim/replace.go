@@ -19,7 +19,7 @@ func (c *Cluster) ReplaceDisk(id int, down int64) bool {
 	}
 	for i := 1; i <= c.o.Replicas; i++ {
 		x := &c.machines[i]
-		if !x.up {
+		if !x.up || !x.meta.knows() {
 			return false
 		}
 		for h := range x.members {
@@ -33,21 +33,8 @@ func (c *Cluster) ReplaceDisk(id int, down int64) bool {
 		}
 	}
 	c.down(m, true)
-	fs := m.disk.FS()
-	names, err := fs.List(".")
-	if err != nil {
-		panic(err) // a disk in memory
-	}
-	for _, name := range names {
-		if dir, ok := strings.CutSuffix(name, "/"); ok && dir != metaDir {
-			if err := removeAll(fs, dir); err != nil {
-				panic(err)
-			}
-		}
-	}
-	if err := fs.SyncDir("sim.replace.dirsync", "."); err != nil {
-		panic(err)
-	}
+	c.emptyDisk(m, ofPartitions)
+	c.syncRoot(m)
 	for h := range m.members {
 		m.members[h].lost = m.members[h].exists
 	}
@@ -55,4 +42,32 @@ func (c *Cluster) ReplaceDisk(id int, down int64) bool {
 	c.Effects.Replaced++
 	c.schedule(down, event{kind: evRestart, who: uint16(id), epoch: m.epoch})
 	return true
+}
+
+// ofPartitions tells the folders on the disk of a machine's partitions.
+func ofPartitions(name string) bool { return strings.HasSuffix(name, "/") && name != metaDir+"/" }
+
+// emptyDisk removes what is chosen from the root of the disk of a machine that is
+// down. The names are synced by syncRoot.
+func (c *Cluster) emptyDisk(m *machine, choose func(name string) bool) {
+	fs := m.disk.FS()
+	names, err := fs.List(".")
+	for _, name := range names {
+		if err == nil && choose(name) {
+			if dir, ok := strings.CutSuffix(name, "/"); ok {
+				err = removeAll(fs, dir)
+			} else {
+				err = fs.Remove("sim.replace.remove", name)
+			}
+		}
+	}
+	if err != nil {
+		panic(err) // a disk in memory
+	}
+}
+
+func (c *Cluster) syncRoot(m *machine) {
+	if err := m.disk.FS().SyncDir("sim.replace.dirsync", "."); err != nil {
+		panic(err)
+	}
 }

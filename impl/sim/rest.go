@@ -17,7 +17,7 @@ func (c *Cluster) AtRest() (bool, string) {
 	if ok, why := c.metaAtRest(); !ok {
 		return false, why
 	}
-	plane := c.machines[c.MetaLeader()].meta.member.State()
+	plane := c.Plane()
 	for _, p := range c.Live() {
 		if c.Lost(p) {
 			continue

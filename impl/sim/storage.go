@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/meta"
 	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 )
@@ -18,6 +20,9 @@ type storage struct {
 	doubts int          // rules that may do so
 	of     op.Partition // whose bytes
 	gone   bool         // its replica has stopped for good
+	// foreign, if not nil, is the disk of the machine's partitions; another one's is
+	// in its place.
+	foreign *crashfs.Disk
 }
 
 // armedRule is a rule with who wants to know that it broke a call.
@@ -146,7 +151,7 @@ func (m *machine) explains(p op.Partition, err error) bool {
 func (m *machine) doubtful() bool { return m.rotten || m.doubts > 0 }
 
 // mayRot: no more than a minority of machines is rotten, or a single one, and of
-// each no more than one partition.
+// each no more than one partition, on its own disk.
 func (c *Cluster) mayRot(m *machine, p int) bool {
 	others := 0
 	for i := range c.machines {
@@ -154,8 +159,8 @@ func (c *Cluster) mayRot(m *machine, p int) bool {
 			others++
 		}
 	}
-	if c.settling(p) {
+	if op.Partition(p) != meta.OwnPartition && c.settling(p) {
 		return false
 	}
-	return (!m.doubtful() || m.of == op.Partition(p)) && others < max(1, (c.o.Replicas-1)/2)
+	return m.foreign == nil && (!m.doubtful() || m.of == op.Partition(p)) && others < max(1, (c.o.Replicas-1)/2)
 }

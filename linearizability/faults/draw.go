@@ -22,7 +22,7 @@ const (
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage, Cleanup}, Matrix[1:]...)
+var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage, Cleanup, Memory}, Matrix[1:]...)
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -53,6 +53,8 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 		kinds = []Kind{DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, DiskFault, ProcessCrash, PowerLoss, CrashAt, SlowDisk}
 	case Elections:
 		kinds = []Kind{ambush}
+	case Memory:
+		kinds = []Kind{loss, loss, loss, Partition, ProcessCrash, PowerLoss, CrashAt}
 	case Cleanup:
 		p.Faults = drawCleanups(n, span, r)
 		return p, nil
@@ -73,9 +75,12 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 		gap = 500
 	}
 	for at := r.Int64N(gap); at < span; at += 1 + r.Int64N(2*gap) {
-		if k := kinds[r.IntN(len(kinds))]; k == ambush {
+		switch k := kinds[r.IntN(len(kinds))]; k {
+		case ambush:
 			p.Faults = append(p.Faults, drawAmbush(class, n, at, r)...)
-		} else {
+		case loss:
+			p.Faults = append(p.Faults, drawLoss(n, at, r))
+		default:
 			p.Faults = append(p.Faults, draw(k, class, n, at, r))
 		}
 	}
@@ -122,7 +127,7 @@ func draw(k Kind, class Class, n int, at int64, r *rand.Rand) Fault {
 			f.Call = 1 + r.IntN(60)
 		}
 		f.After = r.IntN(2) == 0
-		f.Power = class == PowerOff || class == All && r.IntN(2) == 0
+		f.Power = class == PowerOff || (class == All || class == Memory) && r.IntN(2) == 0
 		if r.IntN(2) == 0 {
 			f.Again = 1 + r.IntN(12)
 		}

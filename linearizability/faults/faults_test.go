@@ -53,9 +53,10 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
 	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
-		if k != CrashAmid && k != ReplaceDisk { // for several partitions only; in no class
+		if k != CrashAmid && !k.Forgets() { // for several partitions only; see LoseMemory
 			require.Positive(t, seen[All][k], k)
 		}
+		require.Equal(t, k.Forgets(), seen[Memory][k] > 0 && k != Partition && k != ProcessCrash && k != PowerLoss && k != CrashAt, k)
 	}
 }
 
@@ -77,6 +78,8 @@ func TestBadPlans(t *testing.T) {
 		{`{"faults": [{"kind": "partition", "replicas": [1], "oneWay": "up"}]}`, `oneWay "up": want in, out, or nothing`},
 		{`{"faults": [{"kind": "storm"}]}`, "kind storm: want a network, got none"},
 		{`{"faults": [{"kind": "crash-at", "replicas": [1]}]}`, "want a call from 1 and no negative time, got call 0 within 0"},
+		{`{"faults": [{"kind": "foreign-disk", "replicas": [1], "whose": "neighbour"}]}`, `whose "neighbour": want one of [cluster partition replica]`},
+		{`{"faults": [{"kind": "replace-plane-disk", "replicas": [1, 2]}]}`, "want one replica, got 2"},
 		{`{"faults": [{"kind": "power-loss", "replicas": [1], "at": -1}]}`, "at -1, for 0: want no negative time"},
 		{"{\n\"fault\": []}", `faults: plan:2: unknown field "fault"`},
 	} {

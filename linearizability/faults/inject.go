@@ -125,11 +125,8 @@ func (in *Injection) begin(f *Fault) {
 			in.took(f.Kind)
 		}
 		in.later(f, func() {})
-	case ReplaceDisk:
-		if in.c.ReplaceDisk(ids[0], down) {
-			in.took(ReplaceDisk)
-		}
-		in.later(f, func() {})
+	case ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane:
+		in.forget(f, ids[0])
 	case DiskFault:
 		in.breakDisks(f, ids)
 	case Rot, Misdirect, FlipRead:

@@ -15,6 +15,7 @@ func (c Class) Kinds(n int) []Kind {
 		if err != nil {
 			return nil
 		}
+		p.LoseMemory(c, n, 20_000, rand.New(rand.NewPCG(seed, 1)))
 		p.note(seen)
 	}
 	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !seen[k] })

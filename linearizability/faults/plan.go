@@ -10,7 +10,8 @@
 //	    {"at": 900, "for": 100, "kind": "crash-at", "replicas": [2], "label": "purge.", "call": 3, "after": true, "power": true},
 //	    {"at": 950, "for": 900, "kind": "disk-fault", "replicas": [0], "rule": "sync-forget label=journal nth=3"},
 //	    {"at": 999, "for": 500, "kind": "lie", "replicas": [3], "rule": "stale-read path=p0/gen-*/seg-*.log times=2"},
-//	    {"at": 999, "for": 500, "kind": "rot", "replicas": [1], "draw": 7, "live": true}
+//	    {"at": 999, "for": 500, "kind": "rot", "replicas": [1], "draw": 7, "live": true},
+//	    {"at": 2000, "for": 300, "kind": "foreign-disk", "replicas": [2], "whose": "cluster"}
 //	  ]
 //	}
 //
@@ -24,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"purgelab/impl/sim"
@@ -64,13 +66,20 @@ const (
 	Misdirect Kind = "misdirect"
 	FlipRead  Kind = "flip-read"
 	Lie       Kind = "lie"
-	// ReplaceDisk takes one replica down, for For, and the disk of its partitions
-	// from it. No class draws it.
+	// ReplaceDisk takes one replica down, for a while, and the disk of its partitions
+	// from it: it finds an empty one. ForeignDisk puts one in that another replica has
+	// used, and after For the own one back.
 	ReplaceDisk Kind = "replace-disk"
+	ForeignDisk Kind = "foreign-disk"
+	// ReplacePlane takes one machine down, for a while, and the disk of its replica of
+	// the metadata plane from it. RotPlane changes a byte of that one's journal, which
+	// it has synced, and restarts its process unless Live.
+	ReplacePlane Kind = "replace-plane-disk"
+	RotPlane     Kind = "rot-plane-disk"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -107,6 +116,8 @@ type Fault struct {
 	// process of the replica alone, which otherwise is restarted.
 	Draw uint64 `json:"draw,omitempty"`
 	Live bool   `json:"live,omitempty"`
+	// Whose a foreign disk is: of another cluster, partition or replica.
+	Whose sim.Whose `json:"whose,omitempty"`
 }
 
 // Plan is all that breaks in a run.
@@ -173,10 +184,12 @@ func (f *Fault) check(n int) error {
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
 	case f.OneWay != "" && f.OneWay != "in" && f.OneWay != "out":
 		return fmt.Errorf("oneWay %q: want in, out, or nothing", f.OneWay)
-	case f.Kind.spoils() && len(f.Replicas) != 1:
+	case (f.Kind.spoils() || f.Kind.Forgets()) && len(f.Replicas) != 1:
 		return fmt.Errorf("kind %s: want one replica, got %d", f.Kind, len(f.Replicas))
 	case f.Kind == Storm && f.Network == nil:
 		return fmt.Errorf("kind storm: want a network, got none")
+	case f.Kind == ForeignDisk && !slices.Contains(sim.Whoses, f.Whose):
+		return fmt.Errorf("kind foreign-disk: whose %q: want one of %v", f.Whose, sim.Whoses)
 	case f.Kind == CrashAt && (f.Call < 1 || f.Within < 0):
 		return fmt.Errorf("kind crash-at: want a call from 1 and no negative time, got call %d within %d", f.Call, f.Within)
 	}

@@ -57,6 +57,8 @@ type Checker struct {
 	// resets is nil unless the design is reset-record.
 	resets  []*resetPart
 	planned map[uint64][]meta.Result // by token: the first answer of the metadata plane
+	intents map[intent]uint64        // by which token each was answered
+	last    map[op.Partition]intent  // that was answered, in the last incarnation
 	// promises of the policy over a loss of power by all machines: that messages,
 	// that bookmarks outlive it.
 	promises [2]bool
@@ -143,7 +145,7 @@ type replicaState struct {
 
 // New prepares a checker for a cluster.
 func New(replicas, partitions, clients int) *Checker {
-	c := &Checker{planned: map[uint64][]meta.Result{}}
+	c := &Checker{planned: map[uint64][]meta.Result{}, intents: map[intent]uint64{}, last: map[op.Partition]intent{}}
 	for p := 0; p < partitions; p++ {
 		c.parts = append(c.parts, newPart(op.Partition(p), replicas, clients))
 	}

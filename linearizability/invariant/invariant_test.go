@@ -186,6 +186,19 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 		})},
 		{"RetryIdempotent", "a duplicate that changes the end", edit(22, func(e *observe.Event) { e.End = 0 })},
 		{"RetryIdempotent", "a repeat with another answer", plane(meta.Result{Generation: 1}, meta.Result{Generation: 2})},
+		{"AckDurable", "an intent of the plane, given twice", with(func(c *Checker, m *subject) {
+			for token := range uint64(2) {
+				c.Planned(9, token, &meta.Reply{Results: []meta.Result{{Incarnation: 1, Generation: 4}}}, planeOf(t))
+			}
+		})},
+		{"AckDurable", "an intent that the plane does not show", with(func(c *Checker, m *subject) {
+			c.Planned(9, 1, &meta.Reply{Results: []meta.Result{{Incarnation: 1, Generation: 4}}}, planeOf(t))
+			c.Promised(9, planeOf(t))
+		})},
+		{"AckDurable", "an incarnation that the plane does not show", with(func(c *Checker, m *subject) {
+			c.Planned(9, 1, &meta.Reply{Results: []meta.Result{{Incarnation: 2}}}, planeOf(t))
+			c.Promised(9, planeOf(t))
+		})},
 		{"SiblingsIndependent", "a sibling refused", plane(meta.Result{Code: op.UnknownPartition}, meta.Result{Partition: 1})},
 		{"OnePurgeOutstanding", "proposed twice", with(func(c *Checker, m *subject) {
 			c.Observe(observe.Event{Action: "Commit", Replica: 1, Op: 7, Term: 2, Kind: "purge", Generation: 1})

@@ -16,10 +16,12 @@ import (
 func planeOf(t *testing.T) *meta.State {
 	d := crashfs.New()
 	require.NoError(t, d.FS().Mkdir("t", "meta"))
-	m, err := meta.Open(meta.Config{
+	cfg := meta.Config{
 		ID: 1, Members: []int{1}, FS: d.FS(), Dir: "meta", HeartbeatTicks: 1, ElectionTicks: 2,
 		Initial: []meta.Placement{{}, {Partition: 1}}, Rand: rand.New(rand.NewPCG(1, 1)),
-	})
+	}
+	require.NoError(t, meta.Format(cfg))
+	m, err := meta.Open(cfg)
 	require.NoError(t, err)
 	return m.State()
 }

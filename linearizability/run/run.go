@@ -112,7 +112,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	}
 	m := &simulation{plan: s.Plan}
 	if m.plan == nil {
-		if m.plan, err = faults.Draw(faults.Class(s.Faults), s.Replicas, span(s), sim.Split(s.Seed, "faults")); err != nil {
+		if m.plan, err = s.draw(); err != nil {
 			return nil, err
 		}
 	}
@@ -208,6 +208,7 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err
 	}
+	m.watch.Promised(c.Now()/sim.Millisecond, c.Plane())
 	for _, p := range c.Live() {
 		if c.Lost(p) {
 			continue

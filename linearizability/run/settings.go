@@ -27,6 +27,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
 )
 
@@ -129,8 +130,14 @@ func (s *Settings) Complete() error {
 	if s.volatile() && s.Recreate > 0 {
 		return fmt.Errorf("recreate %d: want 0 with design %s and a policy that is replicated", s.Recreate, s.Design)
 	}
-	if err := s.loadPlan(); err != nil || s.Plan == nil || !s.volatile() {
+	if err := s.loadPlan(); err != nil || s.Plan == nil {
 		return err
+	}
+	if k := s.Plan.Losing(); len(k) > 0 && !s.rejoins() {
+		return fmt.Errorf("faults: a plan for design %s has none of the kinds %v: its replicas cannot join again", s.Design, k)
+	}
+	if !s.volatile() {
+		return nil
 	}
 	if kept, _ := s.Plan.Together(s.Replicas); len(kept.Faults) < len(s.Plan.Faults) {
 		return fmt.Errorf("faults: a plan for design %s with a policy that is replicated takes the power from all %d replicas together or from none, and breaks no disk", s.Design, s.Replicas)
@@ -142,6 +149,35 @@ func (s *Settings) Complete() error {
 // must not.
 func (s *Settings) volatile() bool {
 	return s.Design == "reset-record" && (s.Messages == "replicated" || s.Bookmarks == "replicated")
+}
+
+// rejoins: a replica that lost its memory can join again.
+func (s *Settings) rejoins() bool { return s.Design != "reset-record" }
+
+// draw plans the faults of the class that Faults names.
+func (s *Settings) draw() (*faults.Plan, error) {
+	class := faults.Class(s.Faults)
+	p, err := faults.Draw(class, s.Replicas, span(s), sim.Split(s.Seed, "faults"))
+	if err != nil {
+		return nil, err
+	}
+	if !s.rejoins() {
+		return p.Keeping(), nil
+	}
+	p.LoseMemory(class, s.Replicas, span(s), sim.Split(s.Seed, "memory"))
+	return p, nil
+}
+
+// FaultKinds lists the kinds of fault that may strike.
+func (s *Settings) FaultKinds() []faults.Kind {
+	if s.Plan != nil {
+		return s.Plan.Kinds()
+	}
+	kinds := faults.Class(s.Faults).Kinds(s.Replicas)
+	if !s.rejoins() {
+		kinds = slices.DeleteFunc(kinds, faults.Kind.Forgets)
+	}
+	return kinds
 }
 
 func (s *Settings) policy() (p replica.Policy, err error) {

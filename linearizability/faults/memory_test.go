@@ -1,0 +1,37 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Loss of memory is added to some plans of the classes that have it, within their
+// span, and leaves what they had as it was; others stay as they are.
+func TestLoseMemory(t *testing.T) {
+	for _, class := range Classes {
+		kinds, losing := map[Kind]int{}, 0
+		for seed := uint64(1); seed <= 100; seed++ {
+			before, p := drawn(t, class, seed), drawn(t, class, seed)
+			p.LoseMemory(class, 3, 3000, rand.New(rand.NewPCG(seed, 2)))
+			require.Equal(t, before.Network, p.Network)
+			require.Equal(t, before.Faults, p.Faults[:len(before.Faults):len(before.Faults)])
+			for _, f := range p.Faults[len(before.Faults):] {
+				require.NoError(t, f.check(3))
+				require.True(t, f.Kind.Forgets())
+				require.Less(t, f.At, int64(3000))
+				kinds[f.Kind]++
+			}
+			require.Subset(t, []Kind{ReplaceDisk}, p.Losing())
+			losing += len(p.Losing())
+			require.Empty(t, p.Keeping().Losing())
+		}
+		require.Equal(t, class == Memory || class == All || class == Storage, losing > 0, class)
+		want := 0
+		if class == All || class == Storage {
+			want = 4
+		}
+		require.Len(t, kinds, want, class)
+	}
+}
