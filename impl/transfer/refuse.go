@@ -81,7 +81,8 @@ type Own struct {
 	// Facts of its state; those of op 1 if it has none.
 	Facts engine.Facts
 	// Agrees: two replicas that applied the same ops have the same state, so that an
-	// offer which would take something back contradicts what is known.
+	// offer which would take messages back contradicts what is known. Where they may
+	// have purged at different ops, only the generation must not fall.
 	Agrees  bool
 	Defects defect.Set
 }
@@ -99,11 +100,9 @@ func (o *Own) Fresh(m *Manifest) error {
 		return &Refusal{OtherIncarnation, "incarnation of the offer", o.Incarnation, p.Incarnation}
 	case p.Applied <= o.Committed:
 		return &Refusal{NotAbove, "op of the offer", fmt.Sprintf("above %d, which is committed", o.Committed), p.Applied}
-	case !o.Agrees:
-		return nil
 	case p.Generation < f.Generation:
 		return &Refusal{Rewinds, fmt.Sprintf("generation as of op %d, that of op %d being the lowest", p.Applied, f.Applied), f.Generation, p.Generation}
-	case p.Generation > f.Generation:
+	case p.Generation > f.Generation || !o.Agrees:
 		return nil
 	case p.Boundary != f.Boundary:
 		return &Refusal{Rewinds, fmt.Sprintf("boundary of generation %d", p.Generation), f.Boundary, p.Boundary}

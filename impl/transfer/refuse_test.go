@@ -98,6 +98,7 @@ func TestFresh(t *testing.T) {
 		{func(o *Own) { o.Facts.End = 13 }, "rewinds: end as of op 30: want at least 13, got 12"},
 		{func(o *Own) { o.Facts.Generation, o.Facts.End = 2, 40 }, ""},
 		{func(o *Own) { o.Agrees, o.Facts.End = false, 13 }, ""},
+		{func(o *Own) { o.Agrees, o.Facts.Generation = false, 4 }, "rewinds: generation as of op 30, that of op 25 being the lowest: want 4, got 3"},
 	} {
 		own := Own{Incarnation: 2, Committed: 29, Facts: facts, Agrees: true}
 		c.change(&own)
