@@ -71,11 +71,12 @@ func (in *Intake) Want() (piece int, at int64, more bool) {
 // begin turns to a piece, of which nothing is there.
 func (in *Intake) begin(i int) {
 	in.at, in.ends = i, in.last
-	in.restart()
+	in.Restart()
 }
 
-// restart forgets what there is of the present piece.
-func (in *Intake) restart() {
+// Restart forgets what there is of the present piece: it may be what makes the rest of
+// it wrong.
+func (in *Intake) Restart() {
 	in.Close()
 	in.size, in.got, in.last = fileHeader, 0, in.ends
 	if in.at < len(in.pieces) {
@@ -120,7 +121,7 @@ func (in *Intake) resume() (whole bool, err error) {
 		h.Close()
 	}
 	// Of another offer, or not a file of ours at all.
-	in.restart()
+	in.Restart()
 	return false, nil
 }
 
@@ -164,7 +165,7 @@ func (in *Intake) Take(data []byte) error {
 		if in.next != p.End {
 			err.What, err.Want, err.Got = fmt.Sprintf("end of piece %d", p.Base), p.End, in.next
 		}
-		in.restart()
+		in.Restart()
 		return err
 	}
 	if err := in.write(was.size); err != nil {

@@ -32,6 +32,7 @@ type Pull struct {
 	imp    engine.Import
 	seal   engine.Task
 	coming int // chunks asked for that may still come
+	wrong  int // chunks in a row that did not fit where they belong
 	sealed bool
 	failed error // of the disk; nothing more is done
 }
@@ -120,9 +121,13 @@ func (p *Pull) Take(c *Chunk) (stored bool, err error) {
 	if err := refusedChunk(p.in.Take(c.Data)); err != nil {
 		if _, refused := Refused(err); !refused {
 			p.failed = err
+		} else if p.wrong++; p.wrong > 1 {
+			p.wrong = 0
+			p.in.Restart()
 		}
 		return false, err
 	}
+	p.wrong = 0
 	return true, nil
 }
 

@@ -222,6 +222,32 @@ func TestPieceThatTurnsOutWrong(t *testing.T) {
 	})
 }
 
+// TestChunkThatMakesTheRestWrong: an op was raised, and the chunk sealed again. It
+// fits, and what comes after it does not: so the piece is pulled again.
+func TestChunkThatMakesTheRestWrong(t *testing.T) {
+	each(t, func(t *testing.T, l layout) {
+		_, s, p, c := pulling(t, l, 2)
+		bad := *c
+		bad.Data = slices.Clone(c.Data)
+		last := 40 + int(bad.Data[4]) // the batch after the first
+		bad.Data[last+16] = newerOp
+		bad.Sum = bad.checksum()
+		stored, err := p.Take(&bad)
+		require.NoError(t, err)
+		require.True(t, stored)
+		for tries := 1; ; tries++ {
+			_, err := move(s, p, 1<<20)
+			if err == nil {
+				require.Greater(t, tries, 1)
+				return
+			}
+			why, _ := Refused(err)
+			require.Equal(t, WrongChunk, why)
+			require.Less(t, tries, 5)
+		}
+	})
+}
+
 // TestManifests: whatever bytes come as a manifest, there is a refusal or a pull, and
 // never a panic; equal manifests have equal bytes.
 func TestManifests(t *testing.T) {
