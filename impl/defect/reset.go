@@ -40,6 +40,9 @@ const (
 	// AdvancedOnFailure: the generation is raised before the record of the reset is
 	// written, and stays so if that fails.
 	AdvancedOnFailure
+	// FloorKeptAcrossIncarnations: a partition that is created again uses the floor
+	// that its namesake, which was deleted, has left.
+	FloorKeptAcrossIncarnations
 )
 
 func init() {
@@ -56,4 +59,5 @@ func init() {
 	names["damaged-record-absent"] = DamagedRecordAbsent
 	names["held-reordered"] = HeldReordered
 	names["advanced-on-failure"] = AdvancedOnFailure
+	names["floor-kept-across-incarnations"] = FloorKeptAcrossIncarnations
 }

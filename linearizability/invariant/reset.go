@@ -78,6 +78,9 @@ func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
 	if f.Generation > r.reset && f.Generation > r.synced {
 		c.report(p, id, "NoErrorNoAdvance", "boots in generation %d, but no step reset its messages", f.Generation)
 	}
+	if f.Generation == 0 && f.Boundary > 0 {
+		c.report(p, id, "IncarnationIsolation", "boots with the floor op %d, and no generation was ever reset in incarnation %d", f.Boundary, f.Incarnation)
+	}
 	switch {
 	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor || r.anew:
 		c.resetFloor(p, id, f.Generation, f.Boundary)

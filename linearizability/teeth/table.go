@@ -70,6 +70,7 @@ var Table = []Tooth{
 	{"completion-failure-ignored", "reset-record", "NextContract", seen, []string{"NoStuckReplica"}, faults.Cleanup},
 	{"damaged-record-absent", "reset-record", "GenerationMonotone", played, nil, faults.Damaged},
 	{"dirsync-failure-ignored", "reset-record", "NoResurrectedBookmark", all, []string{"NextContract"}, faults.Cleanup},
+	{"floor-kept-across-incarnations", "reset-record", "IncarnationIsolation", all, []string{"NoHiddenFresh", "BoundaryScope"}, faults.Network},
 	{"floor-kept-across-sequences", "reset-record", "NoHiddenFresh", all, nil, faults.PowerAll},
 	{"floor-not-kept", "reset-record", "BoundaryScope", all, []string{"NoResurrectedMessage"}, faults.All},
 	{"held-dropped", "reset-record", "HeldCommits", seen, nil, faults.All},

@@ -115,6 +115,9 @@ func Open(o Options) (*Engine, engine.Report, error) {
 	if o.Defects.Has(defect.FloorNotKept) {
 		f.Boundary = 0
 	}
+	if o.Defects.Has(defect.FloorKeptAcrossIncarnations) {
+		f.Boundary = max(f.Boundary, namesakeFloor(o))
+	}
 	if cp.resetting > reset.generation {
 		f.Resetting = cp.resetting
 	}
