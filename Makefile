@@ -8,13 +8,14 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces linearizability sweep crash-points teeth matrix bench clean
+.PHONY: help tools build demo test check spec spec-full traces linearizability sweep policies crash-points teeth matrix bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
 OUT         ?= out
 SEEDS       ?= 200
 SWEEP       ?= 1..500
+POLICIES    ?= 1..1000
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## this list
@@ -54,6 +55,9 @@ linearizability: ## linearizability tests over SEEDS seeds
 
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
+
+policies: build ## every durability policy and size over the seeds POLICIES, all faults on; what was not met fails
+	$(BIN) policies --seeds $(POLICIES) --out $(OUT)/policies
 
 crash-points: ## one machine broken at every disk call, and again in its recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v

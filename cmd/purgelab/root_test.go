@@ -51,6 +51,7 @@ func TestContract(t *testing.T) {
 		"purgelab spec check":     {"tier", "workers", "timeout", "keep"},
 		"purgelab run":            run,
 		"purgelab sweep":          append([]string{"seeds", "jobs"}, run[1:]...),
+		"purgelab policies":       {"seeds", "jobs", "out"},
 		"purgelab check":          {"semantics", "timeout", "html"},
 		"purgelab trace generate": run,
 		"purgelab trace validate": nil,
