@@ -24,6 +24,9 @@ var shown = []struct {
 	design, defect, property string
 	rejected                 observe.Action // empty: differs from run to run
 }{
+	{"ordered", "suspect-votes", "AckDurable", "Boot"},
+	{"ordered", "suspect-acks", "AckDurable", "Boot"},
+	{"advance", "commit-clamped", "AckDurable", "Boot"},
 	{"ordered", "local-boundary", "HistoryAgreement", ""},
 	{"ordered", "apply-past-purge", "HistoryAgreement", ""},
 	{"ordered", "replay-below-boundary", "BoundaryScope", ""},
@@ -44,8 +47,11 @@ var shown = []struct {
 func met(t *testing.T, design, defect, property string) *run.Result {
 	t.Helper()
 	s := run.Settings{Design: design, Ops: 150, Faults: "all", Defect: defect}
-	if design == "reset-record" {
+	switch {
+	case design == "reset-record":
 		s.Replicas = 1 // more violate properties without a defect
+	case property == "AckDurable": // of power that takes what need not be durable
+		s.Replicas, s.Messages, s.Bookmarks, s.Faults = 5, "replicated", "replicated", "power-minority"
 	}
 	for seed := range uint64(200) {
 		s.Seed = seed + 1

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"purgelab/impl/observe"
-	"purgelab/model/op"
 )
 
 // design is how the traces of one purge design are read and judged.
@@ -31,12 +30,12 @@ type judge struct {
 	constants []constant
 	// steps makes what TLC gets out of a piece; of an action without a rule they
 	// say themselves what of them is read.
-	steps func(p Piece, commits map[op.Number]observe.Event) []step
+	steps func(p Piece, a *agreed) []step
 	// starts, if not nil, makes what the disks hold at the beginning of a piece
 	// whose op numbers begin anew, and of one whose are the first, as TLA+.
 	starts func(p Piece, anew bool) string
-	// log, if not nil, makes the ops that were agreed on, as TLA+ records.
-	log func(p Piece, commits map[op.Number]observe.Event) []string
+	// log, if not nil, makes the ops that were agreed on, as TLA+.
+	log func(p Piece, a *agreed) []string
 	// reason words why nothing explains a step in a state.
 	reason func(s step, f facts) string
 }
@@ -97,13 +96,13 @@ func designNames() []string {
 }
 
 // job makes what TLC is given of a piece.
-func (d *design) job(p Piece, h Header, commits map[op.Number]observe.Event) *job {
-	j := &job{judge: &d.group, piece: p, variant: h.Variant}
+func (d *design) job(p Piece, h Header, a *agreed) *job {
+	j := &job{judge: &d.group, piece: p, variant: h.Variant, messages: h.Messages != replicated, bookmarks: h.Bookmarks != replicated}
 	anew := d.volatile && (h.Messages == replicated || h.Bookmarks == replicated)
 	if p.Level == Local {
 		j.judge = &d.local
 	}
-	for _, s := range j.judge.steps(p, commits) {
+	for _, s := range j.judge.steps(p, a) {
 		if s.reads == nil {
 			r, _ := d.rule(s.Action)
 			s.reads = r.fields(p.Level)
@@ -111,7 +110,7 @@ func (d *design) job(p Piece, h Header, commits map[op.Number]observe.Event) *jo
 		j.steps = append(j.steps, s)
 	}
 	if j.judge.log != nil {
-		j.log = j.judge.log(p, commits)
+		j.log = j.judge.log(p, a)
 	}
 	if j.judge.starts != nil {
 		j.starts = j.judge.starts(p, anew)
@@ -129,13 +128,8 @@ func (j *job) has(variant string) bool {
 func (d *design) uncovered(t *Trace) string {
 	h := t.Header
 	for _, p := range []struct{ of, policy string }{{"messages", h.Messages}, {"bookmarks", h.Bookmarks}} {
-		if p.policy != "" && p.policy != persisted && !d.volatile {
-			return fmt.Sprintf("there is no trace specification of %s that are %s yet", p.of, p.policy)
-		}
-	}
-	for _, l := range t.Lines {
-		if l.Action == NewIncarnation || l.Incarnation != 0 {
-			return fmt.Sprintf("line %d is of an incarnation that goes on from another one, and there is no trace specification of that yet", l.Number)
+		if p.policy != "" && p.policy != persisted && p.policy != replicated {
+			return fmt.Sprintf("there is no trace specification of %s that are %s", p.of, p.policy)
 		}
 	}
 	if h.Variant == "" {

@@ -2,109 +2,138 @@ package traces
 
 import (
 	"fmt"
+	"strings"
 
 	"purgelab/impl/observe"
 	"purgelab/model/op"
 )
 
+// Unseen steps of a new incarnation: see groupBuilder.begin.
+const Propose observe.Action = "Propose"
+
 // groupSteps makes the steps of a group piece: its events, the unseen
-// completions of purges, and without crashes of replicas that were down.
-func groupSteps(p Piece, commits map[op.Number]observe.Event) []step {
-	type replica struct {
-		running    bool
-		crash      int // index of the crash before the boot to come, or -1
-		generation op.Generation
-	}
-	at := make([]replica, p.Replicas+1)
-	for i := range at {
-		at[i].crash = -1
-	}
-	var out []step
-	insert := func(i int, s step) {
-		out = append(out, step{})
-		copy(out[i+1:], out[i:])
-		out[i] = s
-		for r := range at {
-			if at[r].crash >= i {
-				at[r].crash++
-			}
-		}
+// completions of purges and beginnings of incarnations, and without crashes of
+// replicas that were down.
+func groupSteps(p Piece, a *agreed) []step {
+	b := groupBuilder{agreed: a, at: make([]groupReplica, p.Replicas+1)}
+	for i := range b.at {
+		b.at[i].crash = -1
 	}
 	for _, l := range p.Lines {
-		s, r := step{Line: l}, &at[l.Replica]
-		switch l.Action {
-		case ProcessCrash, PowerLoss:
-			if !r.running {
-				continue
-			}
-			r.running, r.crash = false, len(out)
-		case Boot:
-			if l.Kind == "complete" && l.Generation != r.generation && r.crash >= 0 {
-				crash := out[r.crash].Line
-				insert(r.crash, step{Unseen: true, Line: Line{Number: crash.Number, Event: observe.Event{
-					Time: crash.Time, Replica: l.Replica, Partition: l.Partition, Action: PurgeComplete,
-					Op: l.Op, Generation: l.Generation, Applied: l.Op,
-				}}})
-			}
-			r.running, r.crash, r.generation = true, -1, l.Generation
-		case PurgeComplete:
-			r.generation = l.Generation
-		case Rejoin:
-			r.crash, r.generation = -1, 0
-		case PurgeDuplicate:
-			s.Asked = commits[l.Op].Generation
+		b.add(l)
+	}
+	return b.out
+}
+
+type groupReplica struct {
+	running    bool
+	crash      int // index of the crash before the boot to come, or -1
+	generation op.Generation
+}
+
+type groupBuilder struct {
+	agreed *agreed
+	at     []groupReplica
+	out    []step
+	line   int // of the incarnation that the group is in
+	told   map[op.Number]bool
+}
+
+func (b *groupBuilder) add(l Line) {
+	s, r := step{Line: l}, &b.at[l.Replica]
+	crash := l.Action == ProcessCrash || l.Action == PowerLoss
+	if !crash {
+		switch i := b.agreed.find(l.Incarnation); {
+		case i > b.line:
+			b.begin(i, l)
+		case i < b.line:
+			b.ended(l)
+			return
 		}
-		out = append(out, s)
+	}
+	now := &b.agreed.lines[b.line]
+	switch l.Action {
+	case ProcessCrash, PowerLoss:
+		if !r.running {
+			again(b.out, r.crash, l)
+			return
+		}
+		r.running, r.crash = false, len(b.out)
+	case Boot:
+		if l.Kind == "complete" && l.Generation != r.generation && r.crash >= 0 {
+			crash := b.out[r.crash].Line
+			b.insert(r.crash, step{Unseen: true, Line: Line{Number: crash.Number, Event: observe.Event{
+				Time: crash.Time, Replica: l.Replica, Partition: l.Partition, Action: PurgeComplete,
+				Op: l.Op, Generation: l.Generation, Applied: l.Op,
+			}}})
+		}
+		r.running, r.crash, r.generation = true, -1, l.Generation
+	case PurgeComplete:
+		r.generation = l.Generation
+	case Rejoin:
+		r.crash, r.generation = -1, 0
+	case PurgeDuplicate:
+		s.Asked = now.commits[l.Op].Generation
+	case Commit:
+		// The first telling of an op that was not told in the incarnation before.
+		if b.line > 0 && l.Op <= now.base && l.Op > now.kept && !b.told[l.Op] {
+			s.Old, b.told[l.Op] = true, true
+		}
+	case NewIncarnation:
+		s.agree(l.Event)
+	}
+	b.out = append(b.out, s)
+}
+
+// begin puts before a line what makes it the first of an incarnation: that it goes
+// on from the one before, all replicas beginning with empty disks, and, since the log
+// holds from the beginning what will be committed, what it adds.
+func (b *groupBuilder) begin(i int, l Line) {
+	for b.line++; ; b.line++ {
+		now := &b.agreed.lines[b.line]
+		e := observe.Event{Time: l.Time, Replica: l.Replica, Partition: l.Partition, Incarnation: now.incarnation,
+			Action: NewIncarnation, Kind: now.began.Kind, Op: now.base, Last: now.kept, Count: int(now.incarnation)}
+		s := step{Unseen: true, Line: Line{Number: l.Number, Event: e}}
+		s.agree(now.began)
+		e.Action = Propose
+		b.out = append(b.out, s, step{Unseen: true, reads: words("r op l"), Line: Line{Number: l.Number, Event: e}})
+		if b.line == i {
+			break
+		}
+	}
+	for r := range b.at {
+		b.at[r] = groupReplica{crash: -1}
+	}
+	b.told = map[op.Number]bool{}
+}
+
+// ended takes an event of an incarnation that has ended: a machine that has not heard
+// of that may boot in it, and replay what it has, but not take part.
+func (b *groupBuilder) ended(l Line) {
+	answered := l.Action == Answer && (l.Kind == "poll" || l.Kind == "get-bookmark" || l.Kind == "list-offsets")
+	if answered || l.Action == BecomeLeader || l.Action == Commit || l.Action == Joined {
+		b.out = append(b.out, step{Line: l, Ended: true})
+	}
+}
+
+func (b *groupBuilder) insert(i int, s step) {
+	b.out = append(b.out, step{})
+	copy(b.out[i+1:], b.out[i:])
+	b.out[i] = s
+	for r := range b.at {
+		if b.at[r].crash >= i {
+			b.at[r].crash++
+		}
+	}
+}
+
+// agreedLog is the log of a group piece, a sequence per incarnation.
+func agreedLog(_ Piece, a *agreed) []string {
+	var out []string
+	for i := range a.lines {
+		out = append(out, "<<"+strings.Join(a.lines[i].log(), ",\n")+">>")
 	}
 	return out
-}
-
-// agreedLog is the committed log of a group piece as TLA+ records, from op 1:
-// of each op what the first replica that came to it told of its effect. Every
-// other telling has to agree, which is TLC's to judge.
-func agreedLog(p Piece, commits map[op.Number]observe.Event) []string {
-	effect, completed := map[op.Number]observe.Event{}, map[op.Number]bool{}
-	for _, l := range p.Lines {
-		switch l.Action {
-		case Materialize:
-			if _, ok := effect[l.Op]; !ok {
-				effect[l.Op] = l.Event
-			}
-		case PurgeComplete:
-			completed[l.Op] = true
-		}
-	}
-	log := []string{`[k |-> "other"]`}
-	var settled op.Generation
-	for n := op.Number(firstOp + 1); ; n++ {
-		c, ok := commits[n]
-		if !ok {
-			return log
-		}
-		if c.Kind == "purge" {
-			// One that was passed without a new generation, though it asked for
-			// a higher one, expected another position.
-			k := "purge"
-			if c.Generation > settled {
-				if !completed[n] && passed(p, n) {
-					k = "settle"
-				}
-				settled = c.Generation
-			}
-			log = append(log, fmt.Sprintf(`[k |-> "%s", g |-> %d]`, k, c.Generation))
-			continue
-		}
-		log = append(log, agreedOp(effect[n]))
-	}
-}
-
-func passed(p Piece, n op.Number) bool {
-	for _, l := range p.Lines {
-		if l.Action == PurgeDuplicate && l.Op == n {
-			return true
-		}
-	}
-	return false
 }
 
 // agreedOp writes the op that has the effect of a Materialize; of an op that no
@@ -129,9 +158,15 @@ var agreedRules = []Rule{
 	{Action: Rejoin,
 		Group: words("r"),
 		Spec:  "OrderedGroup!Rejoin", Code: "impl/replica: Open"},
-	{Action: ChangeMembers, Needs: words("op count"), Code: "impl/replica: changed"},
-	{Action: Joined, Needs: words("op"), Code: "impl/replica: changed"},
-	{Action: NewIncarnation, May: words("op count key"), Code: "impl/replica: line"},
+	{Action: ChangeMembers, Needs: words("op count"),
+		Group: words("r op n"),
+		Code:  "impl/replica: changed"},
+	{Action: Joined, Needs: words("op"),
+		Group: words("r op"),
+		Code:  "impl/replica: changed"},
+	{Action: NewIncarnation, Needs: words("op count key"), May: words("kind"), Kinds: []string{"", "forced"},
+		Group: words("r op l n k u ag ao g ap st en"),
+		Spec:  "OrderedGroup!NewIncarnation", Code: "impl/replica: line"},
 	{Action: BecomeLeader, Needs: words("term"),
 		Group: words("r t"),
 		Spec:  "OrderedGroup!BecomeLeader", Code: "impl/replica: followRole"},

@@ -24,7 +24,7 @@ func writeModule(w io.Writer, judge *judge, batch []*job) error {
 	fmt.Fprintf(b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
 	fmt.Fprintf(b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
 	for _, c := range judge.constants {
-		fmt.Fprintf(b, "%s == %s\n", c.name, strings.ToUpper(strconv.FormatBool(batch[0].has(c.variant))))
+		fmt.Fprintf(b, "%s == %s\n", c.name, truth(batch[0].has(c.variant)))
 	}
 	sequences(b, "TracePieces", batch, func(j *job, item func() *bufio.Writer) {
 		var buf []byte
@@ -34,6 +34,7 @@ func writeModule(w io.Writer, judge *judge, batch []*job) error {
 		}
 	})
 	fmt.Fprintf(b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
+	fmt.Fprintf(b, "TracePolicies == <<%s>>\n", strings.Join(policiesOf(batch), ", "))
 	if judge.starts != nil {
 		sequences(b, "TraceStarts", batch, func(j *job, item func() *bufio.Writer) { item().WriteString(j.starts) })
 	}
@@ -77,6 +78,17 @@ func reachedOf(batch []*job) []string {
 	return out
 }
 
+func truth(b bool) string { return strings.ToUpper(strconv.FormatBool(b)) }
+
+// policiesOf says, per job, what is persisted before it is acknowledged.
+func policiesOf(batch []*job) []string {
+	out := make([]string, len(batch))
+	for i, j := range batch {
+		out[i] = fmt.Sprintf("[messages |-> %s, bookmarks |-> %s]", truth(j.messages), truth(j.bookmarks))
+	}
+	return out
+}
+
 func replicasOf(batch []*job) int {
 	n := 1
 	for _, j := range batch {
@@ -114,6 +126,9 @@ func keysOf(batch []*job) []string {
 func (s *step) appendRecord(b []byte) []byte {
 	b = append(b, `[a |-> "`...)
 	b = append(b, s.Action...)
+	if s.Ended {
+		b = append(b, "Ended"...)
+	}
 	b = append(b, '"')
 	for _, f := range s.reads {
 		if f == "key" && s.Key == "" {
@@ -165,6 +180,15 @@ func (s *step) number(field string) int64 {
 		return int64(s.Last)
 	case "x":
 		return int64(s.Resetting)
+	case "ag":
+		return int64(s.Agreed.Generation)
+	case "ao":
+		return int64(s.Agreed.Offset)
+	case "u":
+		if s.Unseen || s.Old {
+			return 1
+		}
+		return 0
 	case "ap":
 		return int64(s.Applied)
 	case "st":

@@ -36,6 +36,9 @@ func (f facts) number(path ...string) int64 {
 // found here.
 func (j *judge) explain(s step, state tlc.Value) string {
 	why := j.reason(s, facts{state})
+	if s.Unseen && s.Incarnation > 0 && (s.Action == NewIncarnation || s.Action == Propose) {
+		return fmt.Sprintf("incarnation %d begins: %s", s.Incarnation, why)
+	}
 	if s.Unseen {
 		return fmt.Sprintf("the boot after this crash shows the effect of %s, which was not reported before: %s", s.Action, why)
 	}
@@ -198,7 +201,13 @@ func groupReason(s step, f facts) string {
 	next := f.number("now", "applied") + 1
 	up := f.text("up") == "TRUE"
 	switch {
-	case s.Action == Commit && int64(s.Op) != f.number("commit")+1:
+	case s.Ended:
+		return "its incarnation has ended"
+	case s.Action == NewIncarnation && s.Unseen:
+		return beginReason(s, f)
+	case s.Action == ChangeMembers:
+		return fmt.Sprintf("op %d makes %d voters: to another replica it made another number", s.Op, s.Count)
+	case s.Action == Commit && !s.Old && int64(s.Op) != f.number("commit")+1:
 		return fmt.Sprintf("op %d: the next op to commit is %d", s.Op, f.number("commit")+1)
 	case s.Action == Commit && int64(s.Term) < f.number("term"):
 		return fmt.Sprintf("term %d: the op before is of term %d", s.Term, f.number("term"))
@@ -206,6 +215,8 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
 	case s.Action == Boot && up:
 		return "the replica is running already"
+	case s.Action == Boot && f.text("suspect") == "TRUE":
+		return "it lost power and may have forgotten what it acknowledged: it comes back as a new member only"
 	case s.Action == Boot && int64(s.Applied) < f.number("now", "boundary"):
 		return fmt.Sprintf("boots at op %d: its era began with op %d", s.Applied, f.number("now", "boundary"))
 	case s.Action == Boot && int64(s.Applied) >= next:
@@ -216,6 +227,14 @@ func groupReason(s step, f facts) string {
 		return "the replica is down"
 	case s.Action == Answer:
 		return answerReason(s, f)
+	case s.Action == NewIncarnation && int64(s.Op) != next-1:
+		return fmt.Sprintf("incarnation %d goes on from op %d: the last one applied is %d", s.Count, s.Op, next-1)
+	case s.Action == NewIncarnation && (int64(s.Applied) == next-1 && int64(s.Start) == f.number("now", "start") && int64(s.End) == f.number("now", "end")):
+		return fmt.Sprintf("incarnation %d goes on from op %d and agrees with the one before up to %s: another replica told otherwise", s.Count, s.Op, s.Key)
+	case s.Action == Joined:
+		return fmt.Sprintf("the replica does not join, or op %d changed no membership", s.Op)
+	case s.Action == BecomeLeader && f.text("joining") == "TRUE":
+		return "the replica has not joined yet"
 	case s.Action == BecomeLeader:
 		return fmt.Sprintf("term %d has a leader already", s.Term)
 	case s.Op == 0:
@@ -234,4 +253,12 @@ func groupReason(s step, f facts) string {
 		}
 	}
 	return stateReason(s, f)
+}
+
+// beginReason: an incarnation that cannot go on as it does.
+func beginReason(s step, f facts) string {
+	if floor := f.number("floor"); s.Kind != "forced" && int64(s.Last) < floor {
+		return fmt.Sprintf("it goes on with ops up to %d of the one before: what is persisted came up to op %d", s.Last, floor)
+	}
+	return fmt.Sprintf("it agrees with the one before up to %s: that is not in what it goes on with, ops up to %d", s.Agreed, s.Last)
 }

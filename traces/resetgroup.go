@@ -15,7 +15,7 @@ const RequestPurge observe.Action = "RequestPurge"
 // specification folds the durable steps of a purge and of a boot: what a replica
 // replays to come to where it was is left out, and a reset that no event told is
 // put before the crash.
-func resetGroupSteps(p Piece, _ map[op.Number]observe.Event) []step {
+func resetGroupSteps(p Piece, _ *agreed) []step {
 	b := resetGroup{at: make([]resetReplica, p.Replicas+1), leader: 1}
 	for i := range b.at {
 		b.at[i].crash, b.at[i].applied = -1, firstOp
@@ -102,7 +102,8 @@ func (b *resetGroup) insert(i int, s step) {
 
 // resetLog is the committed log of a group piece from op 1, each op as it was
 // asked for. An append that no replica executed repeats another one.
-func resetLog(p Piece, commits map[op.Number]observe.Event) []string {
+func resetLog(p Piece, a *agreed) []string {
+	commits := a.in(0)
 	executed := map[op.Number]bool{}
 	for _, l := range p.Lines {
 		if l.Kind == "append" && (l.Action == Materialize || l.Action == Filtered) {

@@ -9,7 +9,7 @@ import (
 
 // resetSteps makes the steps of a local piece of the design reset-record: its
 // events, an op of the journal each its own, and the unseen ones.
-func resetSteps(p Piece, _ map[op.Number]observe.Event) []step {
+func resetSteps(p Piece, _ *agreed) []step {
 	b := resetBuilder{applied: applied(p), crash: -1, did: "none"}
 	for i, l := range p.Lines {
 		b.add(i, l)

@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -196,7 +197,7 @@ func spoiled(t *testing.T, c corruption) (*Trace, int) {
 	}
 	ev, bad := c.spoil(t, ev)
 	out := &Trace{Name: filepath.Join("testdata", "rejected", c.name+".ndjson"), Header: base.Header}
-	for i, e := range ev[:min(len(ev), bad+4)] {
+	for i, e := range ev[:min(len(ev), bad+1+cmp.Or(tails[c.name], 3))] {
 		out.Lines = append(out.Lines, Line{Number: i + 2, Event: e})
 	}
 	return out, bad + 2
@@ -218,12 +219,12 @@ func TestSamples(t *testing.T) {
 	var list []*Trace
 	accepted, err := filepath.Glob("testdata/accepted/*.ndjson")
 	require.NoError(t, err)
-	require.Len(t, accepted, 7)
+	require.Len(t, accepted, 9)
 	for _, path := range accepted {
 		list = append(list, readSample(t, path))
 	}
 	lines := map[string]int{}
-	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions) {
+	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions, memberCorruptions) {
 		tr, line := spoiled(t, c)
 		if rewrite {
 			require.NoError(t, os.MkdirAll("testdata/rejected", 0o777))

@@ -17,29 +17,31 @@ type step struct {
 	Unseen bool
 	// Asked is the generation that the purge op of the step asked for.
 	Asked op.Generation
+	// Agreed, of a NewIncarnation, is up to where the one before is known to agree.
+	Agreed op.Position
+	// Old, of a Commit: of an op with which the incarnation goes on.
+	Old bool
+	// Ended: the event is of an incarnation that has ended. Nothing explains it.
+	Ended bool
 	// Does, of an op that comes into a journal, is the op as a TLA+ record.
 	Does string
 	// reads are the fields of the record that the trace module reads.
 	reads []string
 }
 
-// commitsOf indexes what the partition agreed on, by op.
-func commitsOf(t *Trace, p op.Partition) map[op.Number]observe.Event {
-	out := map[op.Number]observe.Event{}
-	for _, l := range t.Lines {
-		if l.Partition == p && l.Action == Commit {
-			if _, ok := out[l.Op]; !ok {
-				out[l.Op] = l.Event
-			}
-		}
+// agree takes the position up to which two incarnations are known to agree.
+func (s *step) agree(e observe.Event) {
+	if at, err := op.ParsePosition(e.Key); err == nil {
+		s.Agreed = at
+	} else {
+		s.Agreed = op.Position{Offset: -1} // nobody told it
 	}
-	return out
 }
 
 // localSteps makes the steps of a local piece: its events, the unseen ones, and
 // without crashes of a replica that was down already.
-func localSteps(p Piece, commits map[op.Number]observe.Event) []step {
-	b := localBuilder{commits: commits, applied: applied(p), crash: -1}
+func localSteps(p Piece, a *agreed) []step {
+	b := localBuilder{commits: a.in(p.Incarnation), applied: applied(p), crash: -1}
 	for i, l := range p.Lines {
 		b.add(i, l)
 	}

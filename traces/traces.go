@@ -82,12 +82,6 @@ const (
 	Commit         observe.Action = "Commit"
 	Answer         observe.Action = "Answer"
 	Rejoin         observe.Action = "Rejoin"
-)
-
-// Actions that no specification judges: the first two belong to consensus; of the
-// last, after which the partition goes on in another incarnation, there is no trace
-// module yet.
-const (
 	ChangeMembers  observe.Action = "ChangeMembers"
 	Joined         observe.Action = "Joined"
 	NewIncarnation observe.Action = "NewIncarnation"
@@ -106,20 +100,27 @@ type Piece struct {
 	Level     Level
 	Partition op.Partition
 	Replica   int // of a local piece
-	Member    int // of a local piece: how often the replica had joined anew
 	Replicas  int // of the partition
-	Lines     []Line
+	// Of a local piece: the incarnation, 0 of the first, and how often the replica had
+	// joined anew in it.
+	Incarnation op.Incarnation
+	Member      int
+	Lines       []Line
 }
 
 // MarshalText names the piece in JSON.
 func (p Piece) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 func (p Piece) String() string {
-	switch {
-	case p.Level == Local && p.Member > 0:
-		return fmt.Sprintf("partition %d, replica %d as member %d", p.Partition, p.Replica, p.Member+1)
-	case p.Level == Local:
-		return fmt.Sprintf("partition %d, replica %d", p.Partition, p.Replica)
+	if p.Level == Local {
+		text := fmt.Sprintf("partition %d, replica %d", p.Partition, p.Replica)
+		if p.Incarnation > 0 {
+			text += fmt.Sprintf(" in incarnation %d", p.Incarnation)
+		}
+		if p.Member > 0 {
+			text += fmt.Sprintf(" as member %d", p.Member+1)
+		}
+		return text
 	}
 	return fmt.Sprintf("partition %d, all replicas", p.Partition)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purgelab/impl/observe"
+	"purgelab/model/op"
 	"purgelab/traces/tlc"
 )
 
@@ -67,13 +68,15 @@ type job struct {
 	judge   *judge
 	piece   Piece
 	variant string // of the trace
-	steps   []step
-	log     []string // of a group piece: the committed ops, as TLA+
-	starts  string   // what the disks hold at the beginning, as TLA+
-	done    bool
-	reached int    // the last step that is known to be explained
-	reason  string // why undecided
-	reject  *Rejection
+	// Whether messages and bookmarks are persisted before they are acknowledged.
+	messages, bookmarks bool
+	steps               []step
+	log                 []string // of a group piece: the committed ops, as TLA+
+	starts              string   // what the disks hold at the beginning, as TLA+
+	done                bool
+	reached             int    // the last step that is known to be explained
+	reason              string // why undecided
+	reject              *Rejection
 }
 
 // Validate judges traces. An error means that nothing could be judged at all;
@@ -88,8 +91,12 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 			out[i].Reason = "not validated: " + why
 			continue
 		}
+		of := map[op.Partition]*agreed{}
 		for _, p := range Split(t) {
-			j := d.job(p, t.Header, commitsOf(t, p.Partition))
+			if of[p.Partition] == nil {
+				of[p.Partition] = agreedOf(t, p.Partition)
+			}
+			j := d.job(p, t.Header, of[p.Partition])
 			j.trace = i
 			jobs = append(jobs, j)
 			out[i].Pieces++

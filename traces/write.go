@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 
 	"purgelab/impl/observe"
 	"purgelab/model/op"
@@ -21,6 +22,7 @@ type Writer struct {
 	out  *bufio.Writer
 	enc  *json.Encoder
 	seen map[committed]observe.Event
+	in   map[op.Partition]int // the incarnation that it is in
 	n    int
 	err  error
 }
@@ -36,7 +38,7 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	t := &Writer{out: out, enc: enc, seen: map[committed]observe.Event{}}
+	t := &Writer{out: out, enc: enc, seen: map[committed]observe.Event{}, in: map[op.Partition]int{}}
 	t.err = enc.Encode(h)
 	return t
 }
@@ -45,6 +47,11 @@ func NewWriter(w io.Writer, h Header) *Writer {
 func (t *Writer) Observe(e observe.Event) {
 	if t.err != nil {
 		return
+	}
+	if e.Action == NewIncarnation && e.Count > t.in[e.Partition] {
+		// What comes now is agreed on anew, whatever had these numbers before.
+		t.in[e.Partition] = e.Count
+		maps.DeleteFunc(t.seen, func(c committed, _ observe.Event) bool { return c.partition == e.Partition && c.op > e.Op })
 	}
 	if e.Action == Commit {
 		at, what := committed{e.Partition, e.Op}, sameCommit(e)

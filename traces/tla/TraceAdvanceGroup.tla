@@ -10,7 +10,8 @@
 (* assumed here, so that a trace for which it is not so is judged by nobody.           *)
 EXTENDS TraceOrderedGroup
 
-ASSUME \A i \in DOMAIN TraceLogs : \A n \in DOMAIN TraceLogs[i] : TraceLogs[i][n].k \notin {"purge", "settle"}
+ASSUME \A i \in DOMAIN TraceLogs : \A l \in DOMAIN TraceLogs[i] : \A n \in DOMAIN TraceLogs[i][l] :
+           TraceLogs[i][l][n].k \notin {"purge", "settle"}
 ASSUME \A i \in DOMAIN TracePieces : \A j \in DOMAIN TracePieces[i] :
            TracePieces[i][j].a \notin {"PurgeComplete", "PurgeDuplicate"}
 =============================================================================

@@ -4,17 +4,26 @@
 (* TraceData holds, for each sequence of events, the ops that were committed in    *)
 (* it. They stand in the log from the beginning: who proposed them, and which       *)
 (* others a leader change dropped, is not in a trace. They are committed one by     *)
-(* one, as the events say.                                                     *)
+(* one, as the events say. An incarnation that goes on from another one adds its   *)
+(* own when it begins.                                                         *)
 (*                                                                           *)
-(* Event fields beyond those of TraceOrdered: r replica, t term.                 *)
+(* Event fields beyond those of TraceOrdered: r replica, t term, l the op up to     *)
+(* which a new incarnation has the log of the one before, ag and ao the position    *)
+(* up to which it is known to agree with it; u 1 if the event is not in the trace,   *)
+(* or, of a Commit, tells an op with which the incarnation goes on.               *)
 EXTENDS OrderedGroup, TraceData, TLC
 
 VARIABLES
     piece, cursor,
-    term,   \* of the last committed op
-    led     \* terms that have a leader
+    term,      \* of the last committed op of this incarnation
+    led,       \* terms that have a leader
+    line,      \* incarnations begun, the first included
+    began,     \* what the first replica told of how each began
+    suspect,   \* replicas that may have forgotten what they acknowledged
+    joining,   \* replicas that are new members and no voters yet
+    members    \* changes of membership: op and number of voters
 
-trace == <<piece, cursor, term, led>>
+trace == <<piece, cursor, term, led, line, began, suspect, joining, members>>
 
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
@@ -30,7 +39,12 @@ TraceInit ==
     /\ cursor = 1
     /\ term = 0
     /\ led = {}
-    /\ log = TraceLogs[piece]
+    /\ line = 1
+    /\ began = {}
+    /\ suspect = {}
+    /\ joining = {}
+    /\ members = {}
+    /\ log = TraceLogs[piece][1]
     /\ commit = TraceFirst
     /\ intent = 0
     /\ rep = [r \in Replicas |-> [Newborn EXCEPT !.up = FALSE]]
@@ -45,7 +59,8 @@ Takes(a) ==
     /\ cursor' = cursor + 1
     /\ UNCHANGED piece
 
-SameTerms == UNCHANGED <<term, led>>
+SameGroup == UNCHANGED <<line, began, suspect, joining, members>>
+SameTerms == UNCHANGED <<term, led>> /\ SameGroup
 
 (* The facts of the event's replica after the step are those that it shows. *)
 Shows ==
@@ -74,21 +89,102 @@ EffectShown(e, f) ==
 (* The op with number n, if it is in the log. *)
 Op(n) == IF n \in DOMAIN log THEN log[n] ELSE [k |-> "none"]
 
+(* What is persisted, by the policies that the trace names. An op that had no effect   *)
+(* may be of either kind. What an operator forces may lack anything.                *)
+TracePersisted(o) ==
+    LET p == TracePolicies[piece]
+    IN /\ ~(cursor <= Len(Events) /\ E.a = "NewIncarnation" /\ E.k = "forced")
+       /\ CASE o.k \in {"append", "advance"} -> p.messages
+            [] o.k \in {"store", "delete"}   -> p.bookmarks
+            [] o.k \in {"purge", "settle"}   -> p.messages \/ p.bookmarks
+            [] OTHER                        -> p.messages /\ p.bookmarks
+
 TakeCommit ==
     /\ Takes("Commit")
     /\ Op(E.op).k # "none"
     /\ Asked(E, Op(E.op))
-    /\ Commit(E.op, Op(E.op))
-    /\ E.t >= term
-    /\ term' = E.t
+    /\ IF E.u = 1 THEN UNCHANGED <<vars, term>>
+       ELSE /\ Commit(E.op, Op(E.op))
+            /\ E.t >= term
+            /\ term' = E.t
     /\ UNCHANGED led
+    /\ SameGroup
 
 TakeBecomeLeader ==
     /\ Takes("BecomeLeader")
     /\ E.t \notin led
+    /\ E.r \notin joining
     /\ BecomeLeader(E.r, Len(log) - commit)
     /\ led' = led \cup {E.t}
     /\ UNCHANGED term
+    /\ SameGroup
+
+(* Facts f after ops n and above of the log, up to op m. *)
+RECURSIVE FactsAfter(_, _, _)
+FactsAfter(f, n, m) ==
+    IF n > m THEN f
+    ELSE LET o == log[n]
+         IN FactsAfter(IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen) ELSE Step(f, n, o),
+                       n + 1, m)
+
+(* Whether the position up to which the event says that two incarnations agree is in   *)
+(* the log that both have. An older generation is none that anybody asks for again.    *)
+Agreeing ==
+    LET f == FactsAfter(TraceNewborn, TraceFirst + 1, E.l)
+    IN E.ao = -1 \/ E.ag < f.gen \/ (E.ag = f.gen /\ E.ao <= f.end)
+
+(* OrderedGroup!NewIncarnation, of which all replicas replay the log from its beginning,  *)
+(* on empty disks: with a Rejoin of each of them. Here the op with which it begins has no  *)
+(* number.                                                                    *)
+GoesOn ==
+    /\ Agreeing
+    /\ ContinueFrom(E.l, SubSeq(TraceLogs[piece][line + 1], 1, E.op - E.l))
+    /\ rep' = [r \in Replicas |-> [TraceNewborn EXCEPT !.up = FALSE]]
+    /\ UNCHANGED <<intent, last, ghosts>>
+    /\ term' = 0
+    /\ led' = {}
+    /\ line' = line + 1
+    /\ suspect' = {}
+    /\ joining' = {}
+    /\ members' = {}
+    /\ UNCHANGED began
+
+(* Replica r comes to where an incarnation begins, as all others do. *)
+ComesTo ==
+    LET b == [inc |-> E.n, op |-> E.op, ag |-> E.ag, ao |-> E.ao]
+    IN /\ rep[E.r].up
+       /\ rep[E.r].applied = E.op
+       /\ UNCHANGED vars
+       /\ ShowsAll
+       /\ \A x \in began : x.inc = b.inc => x = b
+       /\ began' = began \cup {b}
+       /\ UNCHANGED <<term, led, line, suspect, joining, members>>
+
+TakeNewIncarnation == Takes("NewIncarnation") /\ IF E.u = 1 THEN GoesOn ELSE ComesTo
+
+(* The ops that the incarnation adds are proposed, as Propose does one by one. *)
+TakePropose ==
+    /\ Takes("Propose")
+    /\ log' = log \o LET l == TraceLogs[piece][line] IN SubSeq(l, E.op - E.l + 1, Len(l))
+    /\ UNCHANGED <<commit, intent, rep, last, ghosts>>
+    /\ SameTerms
+
+(* A change of membership is the matter of consensus. It is the same one everywhere; a    *)
+(* new member votes and leads after one.                                        *)
+TakeChangeMembers ==
+    /\ Takes("ChangeMembers")
+    /\ UNCHANGED vars
+    /\ \A m \in members : m.op = E.op => m.n = E.n
+    /\ members' = members \cup {[op |-> E.op, n |-> E.n]}
+    /\ UNCHANGED <<term, led, line, began, suspect, joining>>
+
+TakeJoined ==
+    /\ Takes("Joined")
+    /\ UNCHANGED vars
+    /\ E.r \in joining
+    /\ \E m \in members : m.op = E.op
+    /\ joining' = joining \ {E.r}
+    /\ UNCHANGED <<term, led, line, began, suspect, members>>
 
 TakeMaterialize ==
     /\ Takes("Materialize")
@@ -112,15 +208,30 @@ TakePurgeDuplicate ==
     /\ SameTerms
 
 TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash(E.r) /\ SameTerms
-TakePowerLoss    == Takes("PowerLoss") /\ PowerLoss(E.r) /\ SameTerms
+
+(* AgreedLog!LosePower: where something is acknowledged before it is synced a replica    *)
+(* that loses power is suspect, and comes back by a Rejoin only.                     *)
+Volatile == ~TracePolicies[piece].messages \/ ~TracePolicies[piece].bookmarks
+
+TakePowerLoss ==
+    /\ Takes("PowerLoss")
+    /\ PowerLoss(E.r)
+    /\ suspect' = IF Volatile THEN suspect \cup {E.r} ELSE suspect
+    /\ UNCHANGED <<term, led, line, began, joining, members>>
 
 TakeBoot ==
     /\ Takes("Boot")
+    /\ E.r \notin suspect
     /\ Boot(E.r, E.ap)
     /\ ShowsAll
     /\ SameTerms
 
-TakeRejoin == Takes("Rejoin") /\ Rejoin(E.r) /\ SameTerms
+TakeRejoin ==
+    /\ Takes("Rejoin")
+    /\ Rejoin(E.r)
+    /\ joining' = joining \cup {E.r}
+    /\ suspect' = suspect \ {E.r}
+    /\ UNCHANGED <<term, led, line, began, members>>
 
 (* Reads have phases, and other ops may be committed before the last of them;   *)
 (* so the answer is held to the state of the replica that gave it, and the       *)
@@ -148,6 +259,10 @@ TraceNext ==
     \/ TakePowerLoss
     \/ TakeBoot
     \/ TakeRejoin
+    \/ TakeNewIncarnation
+    \/ TakePropose
+    \/ TakeChangeMembers
+    \/ TakeJoined
     \/ TakeAnswer
 
 (* The search has no branches: a state is told by how far it has come. *)
@@ -180,7 +295,8 @@ Enabled ==
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> rep[Who].up, commit |-> commit, term |-> term, led |-> led,
+             [up |-> rep[Who].up, commit |-> commit, floor |-> Floor, term |-> term, led |-> led,
+              suspect |-> Who \in suspect, joining |-> Who \in joining,
               now |-> [f \in DOMAIN rep[Who] \ {"segs", "seen", "up"} |-> rep[Who][f]],
               next |-> Op(rep[Who].applied + 1),
               op |-> IF cursor <= Len(Events) /\ "op" \in DOMAIN E THEN Op(E.op) ELSE [k |-> "none"]],

@@ -1,0 +1,80 @@
+package traces
+
+import (
+	"slices"
+	"testing"
+
+	"purgelab/impl/observe"
+	"purgelab/model/op"
+)
+
+// in narrows a search to an incarnation.
+func in(i op.Incarnation) func(observe.Event) bool {
+	return func(e observe.Event) bool { return e.Incarnation == i }
+}
+
+// begun edits what is told of how an incarnation begins; it is rejected where the
+// first replica boots in it.
+func begun(edit func(*observe.Event)) func(*testing.T, []observe.Event) ([]observe.Event, int) {
+	return func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		for i := range ev {
+			if ev[i].Action == NewIncarnation {
+				edit(&ev[i])
+			}
+		}
+		return ev, first(t, ev, 0, in(2))
+	}
+}
+
+// tails are how many events are kept after the one that is rejected, where what is
+// wrong is told later.
+var tails = map[string]int{"incarnation-lacks-a-persisted-op": 50, "incarnation-agrees-too-far": 50}
+
+// What nobody may do whose group changes, or goes on in a new incarnation.
+var memberCorruptions = []corruption{
+	{"incarnation-lacks-a-persisted-op", "new-incarnation", begun(func(e *observe.Event) { e.Op = 10 })},
+	{"incarnation-agrees-too-far", "new-incarnation", begun(func(e *observe.Event) { e.Key = "i1:g0:6" })},
+	{"incarnation-agrees-otherwise", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, first(t, ev, 0, is(NewIncarnation))+1, is(NewIncarnation))
+		ev[i].Key = "i1:g0:4"
+		return ev, i
+	}},
+	{"incarnation-begun-too-early", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		// One replica does not replay the last op before it.
+		i := first(t, ev, first(t, ev, 0, is(NewIncarnation))+1, is(NewIncarnation))
+		who := ev[i].Replica
+		j := i - 1
+		for ev[j].Replica != who || ev[j].Action != Materialize {
+			j--
+		}
+		was := ev[j]
+		ev = slices.Delete(ev, j, j+1)
+		ev[i-1].Applied, ev[i-1].Start, ev[i-1].End = was.Applied-1, was.Start, was.End
+		return ev, i - 1
+	}},
+	{"incarnation-replays-otherwise", "new-incarnation", changed(func(e *observe.Event) { e.Kind, e.Key, e.Offset = "other", "", 0 }, is(Materialize), in(2), of("store"))},
+	{"ended-incarnation-goes-on", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(BecomeLeader), in(2))
+		e := ev[i]
+		e.Incarnation = 0
+		return slices.Insert(ev, i, e), i
+	}},
+	{"suspect-comes-back-as-it-was", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(Rejoin))
+		who := ev[i].Replica
+		ev = slices.Delete(ev, i, i+1)
+		return ev, first(t, ev, i, is(Boot), by(who))
+	}},
+	{"leads-before-it-joined", "advance-joined-anew", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(Joined))
+		e := ev[i]
+		e.Action, e.Op, e.Term = BecomeLeader, 0, 9
+		return slices.Insert(ev, i, e), i
+	}},
+	{"joined-without-a-change", "advance-joined-anew", changed(func(e *observe.Event) { e.Op++ }, is(Joined))},
+	{"joined-twice", "advance-joined-anew", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(Joined))
+		return slices.Insert(ev, i, ev[i]), i + 1
+	}},
+	{"members-differ", "advance-joined-anew", changed(func(e *observe.Event) { e.Count-- }, is(ChangeMembers), by(2))},
+}
