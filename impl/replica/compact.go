@@ -1,8 +1,7 @@
 package replica
 
 import (
-	"fmt"
-
+	"purgelab/impl/observe"
 	"purgelab/model/op"
 )
 
@@ -22,18 +21,6 @@ type Compaction struct {
 
 // On tells whether anything is ever dropped.
 func (c *Compaction) On() bool { return c.Ops > 0 || c.Bytes > 0 }
-
-// PolicyError is a configuration that asks for what does not go together.
-type PolicyError struct{ What string }
-
-func (e *PolicyError) Error() string { return "replica: " + e.What }
-
-func (c *Config) checkCompaction() error {
-	if c.Compact.On() && c.Design == ResetRecord {
-		return &PolicyError{fmt.Sprintf("compaction %+v with the design %v: want none", c.Compact, c.Design)}
-	}
-	return nil
-}
 
 // snapshot notes that the state as of op n is durable.
 func (r *Replica) snapshot(n op.Number) {
@@ -75,7 +62,9 @@ func (r *Replica) trimStep() error {
 		if err != nil {
 			return r.again(&r.later, err)
 		}
-		r.unlink, r.out.Synced = r.unlink || dropped, dropped
+		if r.unlink, r.out.Synced = r.unlink || dropped, dropped; dropped {
+			r.emit(observe.Event{Action: "Compact", Op: r.jr.First() - 1 + r.line.shift})
+		}
 	}
 	r.trim = false
 	return nil

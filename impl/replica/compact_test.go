@@ -99,11 +99,6 @@ func TestCompactionPolicy(t *testing.T) {
 		require.GreaterOrEqual(t, held, x.from, "%+v", x.policy)
 		require.LessOrEqual(t, held, x.to, "%+v", x.policy)
 	}
-	cfg := Config{Design: ResetRecord, Compact: Compaction{Ops: 1}}
-	_, err := Open(cfg)
-	var p *PolicyError
-	require.ErrorAs(t, err, &p)
-	require.ErrorContains(t, err, "compaction {Ops:1 Bytes:0 Keep:0} with the design reset-record: want none")
 }
 
 // A replica that fails to compact goes on, and does so later.

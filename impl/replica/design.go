@@ -57,5 +57,13 @@ func openEngine(cfg *Config, o engine.Options) (engine.Engine, engine.Report, er
 	return e, r, nil
 }
 
+// importer writes the state of another replica of this design.
+func (c *Config) importer() func(engine.ImportOptions, *engine.Point) engine.Import {
+	if c.Design == ResetRecord {
+		return flat.Importer(c.Variants.TaggedBookmarks)
+	}
+	return tagged.Import
+}
+
 // Agrees tells whether all replicas of a partition come to the same state.
 func (d Design) Agrees() bool { return d != ResetRecord }

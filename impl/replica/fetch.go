@@ -6,7 +6,6 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
-	"purgelab/impl/engine/tagged"
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
 	"purgelab/impl/record"
@@ -183,7 +182,7 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 	r.staged.op = m.Point.Applied
 	p, err := transfer.Begin(transfer.PullOptions{
 		Engine: engine.Options{FS: r.cfg.FS, Dir: r.cfg.Dir + "/" + r.staged.name, Identity: r.cfg.identity(), SegmentBytes: r.cfg.SegmentBytes, Defects: r.cfg.Defects},
-		Import: tagged.Import, Window: r.cfg.Transfer.Window,
+		Import: r.cfg.importer(), Window: r.cfg.Transfer.Window,
 	}, m, r.ownState())
 	if err != nil {
 		return r.refused(err)

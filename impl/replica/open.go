@@ -38,9 +38,6 @@ func Open(cfg Config) (*Replica, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	if err := cfg.checkCompaction(); err != nil {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, err)
-	}
 	err := cfg.findMember()
 	if sealed, e := cfg.isSealed(); e != nil {
 		err = e

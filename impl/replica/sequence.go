@@ -20,6 +20,9 @@ import (
 // it is dropped with them. The source first kept it, and so does a variant: then
 // fresh ops are taken for purged ones.
 //
+// All of this is about the home of the member; after a transfer it is not the
+// directory of the partition.
+//
 // The record of the boot goes last: until it is gone every boot does this again.
 
 // purgeRecords are what outlives an op sequence.
@@ -28,7 +31,8 @@ var purgeRecords = []string{"purge.reset", "purge.gen", "boot"}
 // beginSequence removes everything but the records of purges.
 func (c *Config) beginSequence() error {
 	fail := func(err error) error { return fmt.Errorf("begin op numbers anew: %w", err) }
-	names, err := c.FS.List(c.Dir)
+	home := c.home()
+	names, err := c.FS.List(home)
 	if err != nil {
 		return fail(err)
 	}
@@ -39,11 +43,11 @@ next:
 				continue next
 			}
 		}
-		if err := removeAll(c.FS, c.Dir+"/"+strings.TrimSuffix(name, "/")); err != nil {
+		if err := removeAll(c.FS, home+"/"+strings.TrimSuffix(name, "/")); err != nil {
 			return fail(err)
 		}
 	}
-	if err := c.FS.SyncDir("replica.sequence.dirsync", c.Dir); err != nil {
+	if err := c.FS.SyncDir("replica.sequence.dirsync", home); err != nil {
 		return fail(err)
 	}
 	if !c.Variants.KeepFloor && !c.Defects.Has(defect.FloorKeptAcrossSequences) {
@@ -51,17 +55,17 @@ next:
 			return fail(err)
 		}
 	}
-	if err := removeAll(c.FS, c.Dir+"/boot"); err != nil {
+	if err := removeAll(c.FS, home+"/boot"); err != nil {
 		return fail(err)
 	}
-	if err := c.FS.SyncDir("replica.sequence.dirsync", c.Dir); err != nil {
+	if err := c.FS.SyncDir("replica.sequence.dirsync", home); err != nil {
 		return fail(err)
 	}
 	return nil
 }
 
 func (c *Config) flatOptions() flat.Options {
-	return flat.Options{Options: engine.Options{FS: c.FS, Dir: c.Dir, Identity: c.identity()}}
+	return flat.Options{Options: engine.Options{FS: c.FS, Dir: c.home(), Identity: c.identity()}}
 }
 
 // Volatile tells whether op numbers begin anew when the group loses power.
@@ -69,4 +73,13 @@ func (c *Config) Volatile() bool { return c.Design == ResetRecord && c.Policy.fo
 
 // PurgedTo is the generation whose reset the disk of a replica of the design
 // reset-record records, 0 without one.
-func PurgedTo(c *Config) (op.Generation, error) { return flat.PurgedTo(c.flatOptions()) }
+func PurgedTo(c *Config) (op.Generation, error) {
+	was := *c
+	if was.Incarnation == 0 {
+		was.Incarnation = 1
+	}
+	if err := was.findMember(); err != nil {
+		return 0, err
+	}
+	return flat.PurgedTo(was.flatOptions())
+}
