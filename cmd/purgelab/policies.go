@@ -40,9 +40,6 @@ or a column is zero, 2 a run is undecided or was not made, 3 bad usage.`,
 			if err != nil {
 				return err
 			}
-			if jobs < 0 {
-				return usageError("--jobs %d: want 0 (one per core) or more", jobs)
-			}
 			p := &run.Policies{Settings: run.Settings{Partitions: partitions, Ops: ops, Faults: string(faults.All)}, From: from, To: to, Jobs: jobs, Out: out}
 			if partitions < 1 || ops < 1 {
 				return usageError("--partitions %d, --ops %d: want at least 1", partitions, ops)
