@@ -154,20 +154,26 @@ func TestChunks(t *testing.T) {
 			change func(*Chunk)
 			want   Reason
 			seal   bool // with a right checksum
+			says   string
 		}{
-			"of another offer":          {func(c *Chunk) { c.Offer++ }, AnotherOffer, true},
-			"a byte was changed":        {func(c *Chunk) { c.Data[60] ^= 1 }, WrongChecksum, false},
-			"its place was changed":     {func(c *Chunk) { c.At += 8 }, WrongChecksum, false},
-			"no byte":                   {func(c *Chunk) { c.Data = nil }, WrongChunk, true},
-			"half a batch":              {func(c *Chunk) { c.Data = c.Data[:len(c.Data)-1] }, WrongChunk, true},
-			"not a batch":               {func(c *Chunk) { c.Data[0]++ }, WrongChunk, true},
-			"a batch with its checksum": {func(c *Chunk) { c.Data[8] = 1 }, WrongChunk, true},
-			"no message":                {func(c *Chunk) { c.Data[12] = 0 }, WrongChunk, true},
-			"an op that is over":        {func(c *Chunk) { c.Data[16] = 2 }, WrongChunk, true},
-			"an op beyond the offer's":  {func(c *Chunk) { c.Data[17] = 2 }, WrongChunk, true},
-			"another offset":            {func(c *Chunk) { c.Data[24]++ }, WrongChunk, true},
-			"a time that is over":       {func(c *Chunk) { c.Data[32] = 1 }, WrongChunk, true},
-			"longer than its piece":     {func(c *Chunk) { c.Data = slices.Repeat(c.Data, 9) }, WrongChunk, true},
+			"of another offer":          {func(c *Chunk) { c.Offer++ }, AnotherOffer, true, "offer of the chunk"},
+			"a byte was changed":        {func(c *Chunk) { c.Data[60] ^= 1 }, WrongChecksum, false, "checksum of the chunk"},
+			"its place was changed":     {func(c *Chunk) { c.At += 8 }, WrongChecksum, false, "checksum of the chunk"},
+			"no byte":                   {func(c *Chunk) { c.Data = nil }, WrongChunk, true, "want at least 1, got 0"},
+			"half a batch":              {func(c *Chunk) { c.Data = c.Data[:len(c.Data)-1] }, WrongChunk, true, "length of a batch"},
+			"not a batch":               {func(c *Chunk) { c.Data[0]++ }, WrongChunk, true, "magic of a batch"},
+			"a batch with its checksum": {func(c *Chunk) { c.Data[8] = 1 }, WrongChunk, true, "checksum of a batch"},
+			"no message":                {func(c *Chunk) { c.Data[12] = 0 }, WrongChunk, true, "batch bytes after payloads"},
+			"an op that is over":        {func(c *Chunk) { c.Data[16] = 2 }, WrongChunk, true, "batch op"},
+			"an op beyond the offer's":  {func(c *Chunk) { c.Data[17] = 2 }, WrongChunk, true, "batch op"},
+			"another offset":            {func(c *Chunk) { c.Data[24]++ }, WrongChunk, true, "batch base"},
+			"a time that is over":       {func(c *Chunk) { c.Data[32] = 1 }, WrongChunk, true, "batch timestamp"},
+			"a time beyond the offer's": {func(c *Chunk) { c.Data[35] = 1 }, WrongChunk, true, "batch timestamp"},
+			"one message more": {func(c *Chunk) {
+				c.Data[12], c.Data[40], c.Data[47] = 3, 3, 3
+				copy(c.Data[48:], "\x00\x00\x00") // the first, of 10 bytes, is two of 3
+			}, WrongChunk, true, "batch end"},
+			"longer than its piece": {func(c *Chunk) { c.Data = slices.Repeat(c.Data, 9) }, WrongChunk, true, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				d, s, p, good := pulling(t, l, 3)
@@ -181,6 +187,9 @@ func TestChunks(t *testing.T) {
 				stored, err := p.Take(&bad)
 				why, _ := Refused(err)
 				require.Equal(t, c.want, why, "%v", err)
+				if c.says != "" {
+					require.ErrorContains(t, err, c.says)
+				}
 				require.False(t, stored)
 				require.Empty(t, d.Calls())
 				require.Equal(t, left, p.Left())
