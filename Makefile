@@ -71,6 +71,7 @@ matrix: tools ## the guarantee matrix, by models and by runs: docs/guarantees.md
 bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms $$($(GO) list ./impl/... | grep -v /impl/node)
+	$(GO) test -run '^$$' -bench Transfer -benchtime 1x -transfer-mib 1024 ./impl/transfer
 	$(GO) test -run '^$$' -bench Append -benchmem -benchtime 40000x ./impl/node
 	$(GO) test -run '^$$' -bench Recovery -benchtime 1x ./impl/node
 
