@@ -30,6 +30,8 @@ type Base struct {
 	Machine int
 	Term    uint64
 	Last    op.Number
+	// Forced: an operator did not wait for all machines.
+	Forced bool
 	// Dir is where a replica of From is on this disk, if there is one.
 	Dir string
 }

@@ -93,7 +93,11 @@ func (r *Replica) passLine() {
 			next = l.segments[k+1].Incarnation
 		}
 		l.began = append(l.began, began{Incarnation: next, Agreed: *l.agreed})
-		r.emit(observe.Event{Action: "NewIncarnation", Op: r.applied, Count: int(next), Key: l.agreed.String()})
+		kind := ""
+		if next == r.cfg.Incarnation && r.cfg.Base.Forced {
+			kind = "forced"
+		}
+		r.emit(observe.Event{Action: "NewIncarnation", Kind: kind, Op: r.applied, Count: int(next), Key: l.agreed.String()})
 		l.present, l.agreed = next, nil
 	}
 }

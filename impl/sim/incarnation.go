@@ -53,7 +53,7 @@ func (c *Cluster) base(p *meta.Partition) *replica.Base {
 		return nil
 	}
 	before := shard{p.ID, p.Incarnation - 1}
-	return &replica.Base{From: before.incarnation, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Dir: before.dir()}
+	return &replica.Base{From: before.incarnation, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced, Dir: before.dir()}
 }
 
 // noteLine follows what a machine's replica of the plane says of a shard.
