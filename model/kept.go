@@ -85,6 +85,8 @@ func (s *succession) mayLose(k op.Kind) bool {
 	switch k {
 	case op.Poll, op.StoreBookmark, op.DeleteBookmark:
 		return may&op.LosesBookmarks != 0
+	case op.Purge: // it takes both, and is as durable as the stricter policy
+		return may&op.LosesBookmarks != 0 && may&op.LosesMessages != 0
 	}
 	return may&op.LosesMessages != 0
 }

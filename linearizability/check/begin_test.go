@@ -28,6 +28,8 @@ func loses(l op.Losses, k op.Kind) bool {
 		return true
 	case k == op.StoreBookmark || k == op.DeleteBookmark || k == op.Poll:
 		return l&op.LosesBookmarks != 0
+	case k == op.Purge:
+		return l&(op.LosesMessages|op.LosesBookmarks) == op.LosesMessages|op.LosesBookmarks
 	}
 	return l&op.LosesMessages != 0
 }

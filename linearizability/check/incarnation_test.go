@@ -139,9 +139,11 @@ func TestNewIncarnations(t *testing.T) {
 		"bookmarks in another log":                 {ab + "store 1 0\nagain store 2 0\nbegin i2:g0 0 2 i1:g0:2 bookmarks\nget 1 none\nget 2 i2:g0:0", verdict.Pass},
 		"a bookmark of a lost message":             {ab + "store 1 1\nbegin i2:g0 0 1 i1:g0:1 messages,bookmarks\nget 1 i2:g0:1", verdict.Fail},
 		"a bookmark of what is kept":               {ab + "store 1 0\nbegin i2:g0 0 1 i1:g0:1 messages,bookmarks\nget 1 i2:g0:0", verdict.Fail},
-		"a purge is lost, and comes again":         {ab + "purge 1 → i1:g1:0\nbegin i2:g0 0 2 i1:g0:2 messages\nfirst i2:g0:0 a b\nfirst i2:g1:0\nstale i1:g1:0 → i2:g1 0 0", verdict.Pass},
+		"a purge is lost, and comes again":         {ab + "purge 1 → i1:g1:0\nbegin i2:g0 0 2 i1:g0:2 messages,bookmarks\nfirst i2:g0:0 a b\nfirst i2:g1:0\nstale i1:g1:0 → i2:g1 0 0", verdict.Pass},
+		"a purge of persisted bookmarks is lost":   {ab + "purge 1 → i1:g1:0\nbegin i2:g0 0 2 i1:g0:2 messages", verdict.Fail},
+		"a purge of persisted messages is lost":    {ab + "purge 1 → i1:g1:0\nbegin i2:g0 0 2 i1:g0:2 bookmarks", verdict.Fail},
 		"a persisted purge is lost":                {ab + "purge 1 → i1:g1:0\nbegin i2:g0 0 2 i1:g0:2", verdict.Fail},
-		"a purge in another log":                   {ab + "purge 1 → i1:g1:0\nbegin i2:g1 0 0 i1:g0:1 messages\nfirst i2:g1:0", verdict.Pass},
+		"a purge in another log":                   {ab + "purge 1 → i1:g1:0\nbegin i2:g1 0 0 i1:g0:1 messages,bookmarks\nfirst i2:g1:0", verdict.Pass},
 		"a generation that nobody asked for":       {ab + "begin i2:g1 0 0 i1:g0:1 messages", verdict.Fail},
 		"what followed the purge is lost":          {ab + "purge 1 → i1:g1:0\nappend c@i1:g1:0\nbegin i2:g1 0 0 i1:g1:0 messages\nfirst i2:g1:0\nappend d@i2:g1:0\nstale i1:g1:0 → i2:g1 0 1", verdict.Pass},
 		"twice": {ab + "begin i2:g0 0 1 i1:g0:1 messages\nappend c@i2:g0:1\nappend d@i2:g0:2\nbegin i3:g0 0 2 i2:g0:2 messages\nfirst i3:g0:0 a c\n" +

@@ -245,7 +245,8 @@ type Losses uint8
 
 const (
 	// LosesMessages: ops whose durability is that of messages, which is
-	// replicated: register, append, delete-records, purge.
+	// replicated: register, append, delete-records. A purge takes bookmarks too: it
+	// may be lacking if both are replicated.
 	LosesMessages Losses = 1 << iota
 	// LosesBookmarks: ops whose durability is that of bookmarks, which is
 	// replicated: store, delete, poll with auto-commit.
