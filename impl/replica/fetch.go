@@ -116,7 +116,7 @@ func (r *Replica) takeTransfer(m *Message) error {
 	switch {
 	case t.Request != nil:
 		return r.serve(m.From, m.Member, t.Request)
-	case t.Drop != nil && r.sender != nil && r.sender.Holds(m.Member):
+	case t.Drop != nil && r.offers(m.Member, t.Drop.Offer):
 		r.sender.Drop(m.Member)
 		r.trim = r.cfg.Compact.On()
 		r.node.Fetched(m.Member, true)
@@ -146,6 +146,15 @@ func (r *Replica) takeTransfer(m *Message) error {
 		}
 	}
 	return nil
+}
+
+// offers tells whether an offer is the one that is held for a member.
+func (r *Replica) offers(member, offer uint64) bool {
+	if r.sender == nil {
+		return false
+	}
+	m := r.sender.Manifest(member)
+	return m != nil && m.ID() == offer
 }
 
 // ownState is what this replica has, to be compared with a manifest.
@@ -245,8 +254,9 @@ func (r *Replica) sealStep() error {
 	return r.install(m)
 }
 
-// install makes the staged home the present one, and boots from it. An error is
-// taken again only if the old home is the present one for certain.
+// install makes the staged home the present one, and boots from it. Once the record
+// that names the home is being written nobody knows which one counts, so whatever goes
+// wrong then stops this replica: its next boot reads what it says.
 func (r *Replica) install(m *transfer.Manifest) error {
 	f, cfg := r.fetch, r.cfg
 	n := m.Point.Applied - r.line.shift
@@ -254,14 +264,14 @@ func (r *Replica) install(m *transfer.Manifest) error {
 	state.Commit = n
 	f.pull.Close()
 	err := journal.Begin(cfg.FS, cfg.Dir+"/"+r.staged.name+"/journal", cfg.identity(), n, m.Term, state)
-	if err == nil {
-		cfg.member.Home = r.staged.name
-		err = cfg.writeMember()
-	}
 	if errors.Is(err, record.ErrNotSynced) {
 		return err
 	} else if err != nil {
 		return r.refused(err)
+	}
+	cfg.member.Home = r.staged.name
+	if err := cfg.writeMember(); err != nil {
+		return fmt.Errorf("install of op %d: %w", m.Point.Applied, err)
 	}
 	intents, suspect := r.intents, r.rep.Suspect
 	if err := r.Release(); err != nil {
