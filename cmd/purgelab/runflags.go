@@ -22,7 +22,7 @@ type runFlags struct {
 	seed                                                                       uint64
 	replicas, design, messages, bookmarks, positions, purgeAck, faults, defect *choice
 	hold                                                                       bool
-	partitions, clients, ops, recreate                                         int
+	partitions, clients, ops, recreate, compactOps                             int
 	timeout                                                                    time.Duration
 
 	variant string
@@ -65,6 +65,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
 	fs.IntVar(&f.recreate, "recreate", 0, "how many times a partition is deleted and created again")
+	fs.IntVar(&f.compactOps, "compact-ops", 0, "compact a journal that holds more ops, and move state to whoever needs what was dropped; 0: never")
 	fs.BoolVar(&f.hold, "hold", false, "hold appends and changes of bookmarks while a purge is outstanding")
 	fs.DurationVar(&f.timeout, "timeout", 30*time.Second, "longest time to judge one history")
 }
@@ -116,7 +117,7 @@ func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 	}
 	s := run.Settings{
 		Seed: f.seed, Partitions: f.partitions, Design: f.design.value,
-		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold, Recreate: f.recreate,
+		Messages: f.messages.value, Bookmarks: f.bookmarks.value, Positions: f.positions.value, PurgeAck: f.purgeAck.value, Hold: f.hold, Recreate: f.recreate, CompactOps: f.compactOps,
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')

@@ -123,6 +123,24 @@ func TestCatchesUpByTransfer(t *testing.T) {
 	}
 }
 
+// A leader may need whom it offers its state to, to commit anything in its term.
+func TestLeaderNeedsWhoFetches(t *testing.T) {
+	c := newClusterOf(t, 3, moving)
+	c.elect()
+	c.history(5, 0)
+	lead := c.leader()
+	behind, other := lead%3+1, (lead+1)%3+1
+	c.crash(behind, false)
+	c.history(30, 3)
+	c.crash(lead, false)
+	c.crash(other, false)
+	require.NoError(t, c.boot(behind))
+	require.NoError(t, c.boot(other))
+	c.reach("a leader", func() bool { return c.leader() != 0 })
+	c.history(3, 0)
+	require.Equal(t, 1, c.count(behind, "CommitInstall", ""))
+}
+
 // An empty disk, and a member that lost its memory, get a checkpoint: the log that
 // would bring them up to date is not there any more.
 func TestRejoinsByTransfer(t *testing.T) {

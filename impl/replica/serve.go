@@ -63,13 +63,11 @@ func (r *Replica) notOffered(err error) error {
 	return nil
 }
 
-// standing says whether this leader may offer its state.
+// standing says whether this leader may offer its state. It need not have committed
+// anything in its term: whoever it is offered to may be needed for that, and what a
+// checkpoint holds was committed before.
 func (r *Replica) standing() transfer.Standing {
-	must := op.Number(1)
-	if own := r.node.Status().OwnTermEntry; own > 0 {
-		must = own + r.line.shift
-	}
-	return transfer.Standing{Suspect: r.joining, Serving: r.serving && r.node.Status().OwnTermEntry > 0, Applied: r.applied, Must: must}
+	return transfer.Standing{Suspect: r.joining, Serving: r.serving, Applied: r.applied, Must: r.committed}
 }
 
 // termOf is the term of an op of the line.

@@ -51,6 +51,8 @@ type Effects struct {
 	Retired         int `json:"retired"`        // replicas of deleted partitions that stopped
 	Recreated       int `json:"recreated"`      // partitions created again
 	Stale           int `json:"stale"`          // requests refused because their partition was gone
+	// Moves of state, if there are any.
+	Moves Moves `json:"moves,omitzero"`
 }
 
 // Each calls f with every counter, in a fixed order.
@@ -101,6 +103,7 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("replicas of deleted partitions", e.Retired)
 	f("partitions created again", e.Recreated)
 	f("requests for deleted partitions", e.Stale)
+	e.Moves.each(f)
 }
 
 // Add adds another run's counters.
@@ -152,4 +155,5 @@ func (e *Effects) Add(o Effects) {
 	e.Retired += o.Retired
 	e.Recreated += o.Recreated
 	e.Stale += o.Stale
+	e.Moves.add(&o.Moves)
 }

@@ -247,7 +247,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged, Lost: s.lost,
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
-		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes,
+		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes, Compact: c.o.Compact, Transfer: c.o.Transfer,
 		Rand:    Split(c.o.Seed, fmt.Sprintf("replica-%d-%d-%d", m.id, h, s.boots)),
 		Sink:    &c.trace.of[m.id][h],
 		Defects: c.o.Defects,

@@ -99,6 +99,9 @@ type Options struct {
 	// CheckpointOps, Sessions, SegmentBytes and JournalBytes go to the replicas.
 	// The defaults are small, so that short runs roll files and checkpoint.
 	CheckpointOps, Sessions, SegmentBytes, JournalBytes int
+	// Compact and Transfer go to the replicas, too: off.
+	Compact  replica.Compaction
+	Transfer replica.TransferOptions
 	// Hold makes leaders hold admission while a purge is outstanding.
 	Hold    bool
 	Defects defect.Set

@@ -14,6 +14,7 @@ type recorder struct {
 	committed []op.Number
 	leader    []int       // per shard: the last one that began to lead
 	members   []op.Number // per shard: the last change of membership
+	pulling   [][]bool    // per shard and machine: a transfer is under way
 	changed   bool        // an event after which a watcher should look
 }
 
@@ -26,6 +27,9 @@ type source struct {
 
 func (r *recorder) init(c *Cluster, s observe.Sink) {
 	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
+	for range c.shards {
+		r.pulling = append(r.pulling, make([]bool, c.o.Replicas+1))
+	}
 	for id := range r.of {
 		for h := range c.shards {
 			r.of[id] = append(r.of[id], source{r, id, op.Partition(h)})
@@ -60,9 +64,10 @@ func (s *source) Observe(e observe.Event) {
 			*at = e.Op
 			r.c.Effects.Changed++
 		}
-	case "PurgeComplete", "PurgeDuplicate", "Serve", "Checkpoint":
+	case "PurgeComplete", "PurgeDuplicate", "Serve", "Checkpoint", "CommitInstall":
 		r.changed = true
 	}
+	r.c.Effects.Moves.note(&e, r.pulling[e.Partition])
 	if r.sink != nil {
 		r.sink.Observe(e)
 	}

@@ -43,6 +43,8 @@ func (c *Checker) Observe(e observe.Event) {
 		r.switched = max(r.switched, e.Generation)
 	case "PurgeComplete":
 		c.completed(p, r, &e)
+	case "CommitInstall":
+		c.installed(p, r, &e)
 	case "ProcessCrash", "PowerLoss":
 		r.up = false
 	}

@@ -87,8 +87,12 @@ func (r *Result) WriteTrace(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	variant := r.Settings.Variant
+	if r.Settings.CompactOps > 0 { // then there is none of the design reset-record
+		variant = "transfer"
+	}
 	t := traces.NewWriter(w, traces.Header{
-		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: r.Settings.Variant,
+		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: variant,
 		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Settings: settings,
 	})
 	for i := range r.Trace {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purgelab/impl/replica"
 	"purgelab/linearizability/check"
@@ -22,7 +23,11 @@ func (r *Result) judge(ctx context.Context, m *simulation) {
 	if m.ended != nil {
 		holds, why = verdict.Undecided, fmt.Sprintf("interrupted: %v", m.ended)
 	}
-	for _, name := range invariant.For(r.design()) {
+	names := invariant.For(r.design())
+	if r.Settings.CompactOps > 0 {
+		names = append(slices.Clone(names), invariant.Installs...)
+	}
+	for _, name := range names {
 		v, reason := holds, why
 		for i := range r.Violations {
 			if r.Violations[i].Property == name {

@@ -46,6 +46,9 @@ type Settings struct {
 	PurgeAck   string `json:"purgeAck"`           // applied, accepted, or mixed: some this and some that
 	Hold       bool   `json:"hold,omitempty"`     // of admission while a purge is outstanding
 	Recreate   int    `json:"recreate,omitempty"` // how many times a partition is created again; 0
+	// CompactOps is how many ops a journal holds before it is compacted; 0: it never
+	// is. With it a replica that fell behind, or has nothing, gets the state.
+	CompactOps int `json:"compactOps,omitempty"`
 	// Faults is a class, or the path of a plan; none.
 	Faults string `json:"faults"`
 	Defect string `json:"defect,omitempty"`
@@ -100,6 +103,9 @@ func (s *Settings) Complete() error {
 	if s.Recreate < 0 || s.Recreate > 64 {
 		return fmt.Errorf("recreate %d: want 0 to 64", s.Recreate)
 	}
+	if s.CompactOps < 0 || s.CompactOps > 1_000_000 {
+		return fmt.Errorf("compact-ops %d: want 0 to 1000000", s.CompactOps)
+	}
 	for _, w := range []struct {
 		name, v string
 		legal   []string
@@ -116,6 +122,9 @@ func (s *Settings) Complete() error {
 	}
 	if s.Design == "advance" && s.PurgeAck != "applied" {
 		return fmt.Errorf("purge-ack %q: want applied with design advance, which has no intents", s.PurgeAck)
+	}
+	if s.Design == "reset-record" && s.CompactOps > 0 {
+		return fmt.Errorf("compact-ops %d: want 0 with design %s", s.CompactOps, s.Design)
 	}
 	variants, err := replica.ParseVariants(s.Variant)
 	if err != nil {
@@ -236,6 +245,7 @@ func (s *Settings) Flags() []string {
 	word("defect", s.Defect, "")
 	word("purge-ack", s.PurgeAck, "applied")
 	num("recreate", s.Recreate, 0)
+	num("compact-ops", s.CompactOps, 0)
 	if s.Hold {
 		out = append(out, "--hold")
 	}

@@ -1,0 +1,20 @@
+package run
+
+import (
+	"purgelab/impl/replica"
+	"purgelab/impl/sim"
+)
+
+// compact makes journals short, and transfers a matter of many chunks, if the
+// settings ask for it. Files, checkpoints and what is kept are small in some runs and
+// larger in others.
+func (s *Settings) compact(o *sim.Options) {
+	if s.CompactOps == 0 {
+		return
+	}
+	shape := sim.Split(s.Seed, "compaction")
+	o.Compact = replica.Compaction{Ops: s.CompactOps, Keep: []int{0, s.CompactOps / 4, s.CompactOps}[shape.IntN(3)]}
+	o.CheckpointOps = min(o.CheckpointOps, max(2, s.CompactOps/2))
+	o.JournalBytes = 512 << shape.IntN(3)
+	o.Transfer = replica.TransferOptions{ChunkBytes: 100 << shape.IntN(4), Window: 1 + shape.IntN(3), Budget: 1 << (3 * shape.IntN(5))}
+}
