@@ -102,7 +102,9 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 	for _, name := range run.Met {
 		t.header = append(t.header, shorter[name])
 	}
+	t.header = append(t.header, "ticks to rest", "to serve")
 	var b bytes.Buffer
+	var rested, served int64
 	runs, reds, undecided, wanted, made := 0, 0, 0, 0, 0
 	for i := range all {
 		x, s := &all[i].Settings, all[i].Summary
@@ -111,10 +113,12 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 		}
 		made++
 		runs, reds, undecided, wanted = runs+s.Runs, reds+len(s.Reds), undecided+len(s.Undecided), wanted+len(s.Done)
-		t.add(append([]any{x.Design, x.Replicas, x.Messages, x.Bookmarks, s.Runs, len(s.Reds), len(s.Undecided)}, met(&s.Effects)...)...)
+		rested, served = max(rested, s.Rested), max(served, s.Served)
+		cells := append([]any{x.Design, x.Replicas, x.Messages, x.Bookmarks, s.Runs, len(s.Reds), len(s.Undecided)}, met(&s.Effects)...)
+		t.add(append(cells, s.Rested, s.Served)...)
 	}
 	sum := run.Sum(all)
-	t.add(append([]any{"sum", "", "", "", runs, reds, undecided}, met(&sum)...)...)
+	t.add(append(append([]any{"sum", "", "", "", runs, reds, undecided}, met(&sum)...), rested, served)...)
 	if err := t.write(&b); err != nil {
 		return err
 	}
@@ -130,7 +134,8 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 			fmt.Fprintf(&b, "\nfail: %s: 0 in all runs, want at least 1: they did not meet what they are for\n", name)
 		}
 	}
-	fmt.Fprintf(&b, "\nverdict %s: %d of %s begun, %d of %d runs made, %d fail, %d undecided\n", run.VerdictOf(all), made, plural(len(all), "sweep"), runs, max(wanted, runs), reds, undecided)
+	fmt.Fprintf(&b, "\nafter the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", rested, run.RestTicks, served, run.ServeTicks)
+	fmt.Fprintf(&b, "verdict %s: %d of %s begun, %d of %d runs made, %d fail, %d undecided\n", run.VerdictOf(all), made, plural(len(all), "sweep"), runs, max(wanted, runs), reds, undecided)
 	_, err := w.Write(b.Bytes())
 	return err
 }

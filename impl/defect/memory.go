@@ -22,6 +22,8 @@ const (
 	// LostDiskUnnoticed: a machine whose disk was replaced goes on as the member that it
 	// was, with nothing.
 	LostDiskUnnoticed
+	// JoinOnce: a member that must join asks for it once, and does not ask again.
+	JoinOnce
 )
 
 func init() {
@@ -32,4 +34,5 @@ func init() {
 	names["two-incarnations"] = TwoIncarnations
 	names["boundary-outlives"] = BoundaryOutlives
 	names["lost-disk-unnoticed"] = LostDiskUnnoticed
+	names["join-once"] = JoinOnce
 }

@@ -2,8 +2,10 @@ package replica
 
 import (
 	"fmt"
+	"math"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/model/op"
 )
@@ -36,6 +38,9 @@ func (r *Replica) joinGroup() {
 		return
 	}
 	r.joinLater = joinTicks
+	if r.cfg.Defects.Has(defect.JoinOnce) {
+		r.joinLater = math.MaxInt
+	}
 	for _, m := range r.cfg.Members {
 		if m != r.cfg.ID {
 			r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: m, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Join: r.cfg.member.ID})

@@ -121,7 +121,7 @@ func (c *Cluster) initMachines() error {
 			return err
 		}
 		c.boot(m)
-		c.schedule(phase.Int64N(tickPeriod), event{kind: evTick, who: uint16(id), epoch: m.epoch})
+		c.schedule(phase.Int64N(Tick), event{kind: evTick, who: uint16(id), epoch: m.epoch})
 	}
 	if len(c.Refusals) > 0 {
 		return c.Refusals[0].Err
@@ -238,7 +238,7 @@ func (c *Cluster) restart(id int, epoch uint32) {
 	c.Effects.Restarts++
 	c.boot(m)
 	if m.up {
-		c.schedule(tickPeriod, event{kind: evTick, who: uint16(id), epoch: m.epoch})
+		c.schedule(Tick, event{kind: evTick, who: uint16(id), epoch: m.epoch})
 	}
 }
 
@@ -247,7 +247,7 @@ func (c *Cluster) tick(id int, epoch uint32) {
 	if !m.up || m.epoch != epoch {
 		return
 	}
-	c.schedule(tickPeriod, event{kind: evTick, who: uint16(id), epoch: epoch})
+	c.schedule(Tick, event{kind: evTick, who: uint16(id), epoch: epoch})
 	c.stepMeta(id, meta.Input{Tick: true})
 	for p := range m.members {
 		c.step(id, p, replica.Input{Tick: true})

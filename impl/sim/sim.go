@@ -69,7 +69,8 @@ const (
 	Millisecond       = 1000 * Microsecond
 	Second            = 1000 * Millisecond
 
-	tickPeriod = 10 * Millisecond
+	// Tick is how often the time of replicas goes on.
+	Tick = 10 * Millisecond
 )
 
 // Member is a replica as the simulator drives it. *replica.Replica is one; a

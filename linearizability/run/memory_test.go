@@ -58,7 +58,7 @@ func TestForeignDiskIsNoticed(t *testing.T) {
 // the latest loses its disk while the other is away, and the third has not heard of it:
 // with the defect, those two forget it.
 func TestPlaneForgets(t *testing.T) {
-	for seed := uint64(1); seed <= 12; seed++ {
+	for seed := uint64(9); seed <= 12; seed++ {
 		s := Settings{Seed: seed, PurgeAck: "accepted", NoTrace: true, Ops: 200}
 		p := &faults.Plan{}
 		for i := range int64(3) {

@@ -41,13 +41,12 @@ type Result struct {
 	Effects sim.Effects
 	// Faults counts the planned faults that took effect.
 	Faults map[faults.Kind]int
+	// Rested and Served are the ticks that it took, see RestTicks and ServeTicks.
+	Rested, Served int64
 }
 
 // Bounds of simulated time.
 const (
-	// restLimit is how long a cluster may take to come to rest after the faults
-	// stopped: many elections, and a replay of every op.
-	restLimit = 60 * sim.Second
 	// workLimit is how long the clients may work after the last planned fault,
 	// and opLimit what each operation adds.
 	workLimit = 120 * sim.Second
@@ -75,7 +74,8 @@ func run(ctx context.Context, s Settings, open func(replica.Config) (sim.Member,
 	if err != nil {
 		return nil, err
 	}
-	r := m.result(&s)
+	r := m.seen
+	r.Violations = m.watch.Violations()
 	r.judge(ctx, m)
 	return r, nil
 }
@@ -90,7 +90,9 @@ type simulation struct {
 	inject  *faults.Injection
 	stuck   string // what keeps the cluster from coming to rest
 	unmet   string // an intent that nobody carries out
-	ended   error  // why it ended early
+	seen    *Result
+	rested  int64 // ticks from the last fault until it was at rest
+	ended   error // why it ended early
 }
 
 func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.Member, error)) (*simulation, error) {
@@ -152,7 +154,14 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	m.inject = faults.Inject(m.cluster, m.plan, m.script.work.Fault)
-	if m.stuck, m.ended = m.phases(ctx, s); m.stuck != "" {
+	m.stuck, m.ended = m.phases(ctx, s)
+	m.seen = m.result(s)
+	if m.stuck == "" && m.ended == nil {
+		begun := m.cluster.Now()
+		m.stuck, m.ended = m.serve(ctx)
+		m.seen.Rested, m.seen.Served = m.rested, ticksSince(begun, m.cluster)
+	}
+	if m.stuck != "" {
 		m.unmet = m.cluster.Unsettled()
 	}
 	return m, nil
@@ -161,7 +170,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 func (m *simulation) result(s *Settings) *Result {
 	r := &Result{
 		Settings: *s, Plan: m.plan, History: m.script.rec.Events(), Trace: m.trace.events,
-		Violations: m.watch.Violations(), Ops: m.script.ended, Steps: m.cluster.Steps,
+		Ops: m.script.ended, Steps: m.cluster.Steps,
 		Millis: m.cluster.Now() / sim.Millisecond, Effects: m.cluster.Effects, Faults: map[faults.Kind]int{},
 		Partitions: m.cluster.Created(),
 	}
@@ -201,9 +210,11 @@ func (m *simulation) phases(ctx context.Context, s *Settings) (stuck string, err
 	}
 	m.inject.Stop()
 	c.BePatient()
+	begun := c.Now()
 	if stuck, err = m.rest(ctx); stuck != "" || err != nil {
 		return stuck, err
 	}
+	m.rested = ticksSince(begun, c)
 	m.script.reveal(c)
 	m.script.beQuiet()
 	c.Resume()
@@ -236,21 +247,4 @@ func (m *simulation) leaveLost() {
 			m.cluster.GiveUp(p)
 		}
 	}
-}
-
-// rest waits until nothing is left to do, and says what is if that takes too long.
-func (m *simulation) rest(ctx context.Context) (stuck string, err error) {
-	c := m.cluster
-	err = c.RunUntil(ctx, restLimit, func() bool {
-		m.leaveLost()
-		var ok bool
-		if ok, stuck = c.AtRest(); ok && !c.Idle() {
-			ok, stuck = false, "a client was not answered"
-		}
-		return ok || len(c.Refusals) > 0
-	})
-	if err != nil && !errors.Is(err, sim.ErrTimeLimit) {
-		return "", err
-	}
-	return stuck, nil
 }

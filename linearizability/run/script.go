@@ -16,7 +16,9 @@ type script struct {
 	check    *invariant.Checker
 	patience []int64 // per client, of its current operation
 	quiet    bool
-	reads    []*op.Request // left of the quiet phase
+	reads    []*op.Request // left of the quiet phase, or of the probes
+	probing  bool          // see serve
+	unserved string        // a probe that was refused
 	ended    int           // calls that ended
 	given    []givenUp
 	ending   map[op.Partition][]op.Losses // incarnations that were sealed and have no successor yet
@@ -56,6 +58,9 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 
 // Invoked implements sim.Script.
 func (s *script) Invoked(at int64, c *sim.Call) {
+	if s.probing {
+		return
+	}
 	if c.Request.Kind == op.Purge {
 		s.purges[c.Request.Partition] = append(s.purges[c.Request.Partition], c)
 	}
@@ -65,6 +70,10 @@ func (s *script) Invoked(at int64, c *sim.Call) {
 
 // Returned implements sim.Script.
 func (s *script) Returned(at int64, c *sim.Call, o sim.Outcome, reply op.Reply) {
+	if s.probing {
+		s.probed(c, o, reply)
+		return
+	}
 	s.ended++
 	ms := at / sim.Millisecond
 	switch o {
@@ -97,7 +106,11 @@ func (s *script) Moved(from, to op.Partition, incarnation op.Incarnation) {
 }
 
 // Again implements sim.Repeats.
-func (s *script) Again(c *sim.Call) { s.rec.Again(c.Process) }
+func (s *script) Again(c *sim.Call) {
+	if !s.probing {
+		s.rec.Again(c.Process)
+	}
+}
 
 // Ending implements sim.Incarnations. If the one before has not begun anywhere the
 // operation waits until it has: nobody saw anything of it.

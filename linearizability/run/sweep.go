@@ -64,6 +64,9 @@ type Summary struct {
 	Millis     int64               `json:"simulatedMilliseconds"`
 	Effects    sim.Effects         `json:"effects"`
 	Faults     map[faults.Kind]int `json:"faultsInEffect"`
+	// Rested and Served are the longest of all runs, see RestTicks.
+	Rested int64 `json:"restedTicks"`
+	Served int64 `json:"servedTicks"`
 	// Reds are violated, Undecided were not brought to an end; by seed.
 	Reds      []Red `json:"reds,omitempty"`
 	Undecided []Red `json:"undecided,omitempty"`
@@ -161,6 +164,7 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 	sum.Steps += r.Steps
 	sum.Millis += r.Millis
 	sum.Effects.Add(r.Effects)
+	sum.Rested, sum.Served = max(sum.Rested, r.Rested), max(sum.Served, r.Served)
 	for _, k := range faults.Kinds {
 		if n := r.Faults[k]; n > 0 {
 			sum.Faults[k] += n
