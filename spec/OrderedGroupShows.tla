@@ -58,9 +58,10 @@ SessionOnce           == P!SessionOnce
 EarliestIsStart       == P!EarliestIsStart
 CommittedPrefixSafe   == P!CommittedPrefixSafe
 
-(* No answer by a replica that has not applied what is committed. *)
+(* No answer, and no offer of its state, by a replica that has not applied what is       *)
+(* committed.                                                                  *)
 NoPhantomEmpty ==
-    [][ last'.a = "Answer" => rep[last'.r].applied = commit ]_last
+    [][ last'.a \in {"Answer", "Offer"} => rep[last'.r].applied = commit ]_last
 
 (* What was acknowledged survives what its policy promises: a persisted op, and what   *)
 (* came before it, is missing in no incarnation.                                    *)
