@@ -19,6 +19,10 @@ var (
 	onlyBoot    = []Layer{Boot}                 // clients are not served, or see nothing wrong
 )
 
+// transfers are the defects that show only where state is moved to replicas that are
+// behind.
+var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred"}
+
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
 var Table = []Tooth{
@@ -28,6 +32,7 @@ var Table = []Tooth{
 	{"apply-past-purge", "ordered", "NoHiddenFresh", all, []string{"BoundaryAgreement"}, faults.PowerOff},
 	{"bookmark-generation-ignored", "ordered", "NoResurrectedBookmark", all, []string{"BookmarkBound", "HistoryAgreement"}, faults.PowerOff},
 	{"bookmark-unbounded", "ordered", "BookmarkBound", played, nil, faults.Network},
+	{"boundary-not-rebased", "ordered", "BoundaryAgreement", onlyBoot, []string{"HistoryAgreement"}, faults.All},
 	{"boundary-outlives", "ordered", "NoHiddenFresh", sessions, []string{"LatestMonotone", "OffsetUnique"}, faults.PowerAll},
 	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
 	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
@@ -36,6 +41,7 @@ var Table = []Tooth{
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
 	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},
 	{"incarnation-ignored", "ordered", "IncarnationIsolation", onlyHistory, nil, faults.Network},
+	{"install-before-sync", "ordered", "AckDurable", onlyBoot, []string{"InstallAtomic", "NoStuckReplica"}, faults.PowerOff},
 	{"intent-forgotten", "ordered", "PurgeEventuallyApplied", onlyBoot, nil, faults.Network},
 	{"intent-repeated", "ordered", "RetryIdempotent", runs, nil, faults.Network},
 	{"join-once", "ordered", "NoStuckReplica", onlyBoot, nil, faults.Memory},
@@ -44,10 +50,13 @@ var Table = []Tooth{
 	{"marker-no-dirsync", "ordered", "GenerationMonotone", seen, []string{"AckDurable"}, faults.PowerOff},
 	{"namesake-bookmarks", "ordered", "IncarnationIsolation", runs, []string{"NoResurrectedBookmark"}, faults.Network},
 	{"offset-at-proposal", "ordered", "OffsetUnique", runs, []string{"SessionOnce"}, faults.Network},
+	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", onlyBoot, []string{"HistoryAgreement", "BookmarkBound"}, faults.All},
+	{"older-offer-accepted", "advance", "OfferFreshness", onlyBoot, []string{"NoRewindInstall", "NoStuckReplica", "AckDurable"}, faults.All},
 	{"plane-forgets", "ordered", "AckDurable", onlyBoot, []string{"RetryIdempotent", "NoStuckReplica"}, faults.Memory},
 	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
 	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope"}, faults.PowerOff},
 	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
+	{"sessions-not-transferred", "ordered", "HistoryAgreement", onlyBoot, []string{"SessionOnce"}, faults.All},
 	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", onlySpec, nil, faults.None},
 	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound"}, faults.Network},
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},

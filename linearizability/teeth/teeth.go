@@ -74,7 +74,8 @@ func (t *Tooth) names(property string) bool {
 // settings of a run that looks for the defect. A reset record keeps its promises
 // only where the replica is alone: among several each chooses its own floor.
 // Incarnations meet only where partitions are created again, siblings in a topic
-// of several, and an intent is forgotten only if no client waits for it.
+// of several, an intent is forgotten only if no client waits for it, and state is
+// moved only where logs are compacted.
 func (t *Tooth) settings(seed uint64) run.Settings {
 	s := run.Settings{Seed: seed, Design: t.Design, Faults: string(t.Faults), Defect: t.Name, NoTrace: true}
 	if t.Design == "reset-record" {
@@ -86,6 +87,9 @@ func (t *Tooth) settings(seed uint64) run.Settings {
 		fallthrough
 	case faults.PowerAll:
 		s.Messages, s.Bookmarks = "replicated", "replicated"
+	}
+	if slices.Contains(transfers, t.Name) {
+		s.CompactOps = 4
 	}
 	switch t.Property {
 	case "IncarnationIsolation":
