@@ -40,11 +40,14 @@ type resetBuilder struct {
 	held  int
 }
 
-// stages are the steps of a purge in order, and what each leaves it as.
-var stages = []struct {
+// stageStep is a step of a purge: where the purge stands before it, and after.
+type stageStep struct {
 	action      observe.Action
 	before, did string
-}{
+}
+
+// stages are the steps of a purge in order.
+var stages = []stageStep{
 	{ResetFrontier, "none", "reset"},
 	{UnlinkSegments, "reset", "unlinked"},
 	{SyncSegments, "unlinked", "empty"},
@@ -109,12 +112,7 @@ func (b *resetBuilder) add(i int, l Line) {
 
 // stage notes a step of the purge under way.
 func (b *resetBuilder) stage(e observe.Event) {
-	i := slices.IndexFunc(stages, func(x struct {
-		action      observe.Action
-		before, did string
-	}) bool {
-		return x.action == e.Action
-	})
+	i := slices.IndexFunc(stages, func(x stageStep) bool { return x.action == e.Action })
 	if i < 0 {
 		return
 	}

@@ -55,6 +55,7 @@ func TestContract(t *testing.T) {
 		"purgelab check":          {"semantics", "timeout", "html"},
 		"purgelab trace generate": run,
 		"purgelab trace validate": nil,
+		"purgelab trace coverage": nil,
 		"purgelab report":         {"out"},
 		"purgelab teeth":          {"layer", "out"},
 	}

@@ -22,8 +22,8 @@ import (
 func newTraceCmd() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
-		Short: "Write traces of simulated runs, or let TLC judge them",
-	}, newTraceGenerateCmd(), newTraceValidateCmd())
+		Short: "Write traces of simulated runs, let TLC judge them, count what they show",
+	}, newTraceGenerateCmd(), newTraceValidateCmd(), newTraceCoverageCmd())
 }
 
 func newTraceGenerateCmd() *cobra.Command {
@@ -119,13 +119,9 @@ Exit code: 0 accepted, 1 rejected, 2 undecided, 3 a malformed file, by line.`,
 		Example: "  purgelab trace validate out/seven/trace.ndjson",
 		Args:    someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			var list []*traces.Trace
-			for _, name := range files {
-				t, err := traces.ReadFile(name)
-				if err != nil {
-					return &exitError{exitUsage, err}
-				}
-				list = append(list, t)
+			list, err := readTraces(files)
+			if err != nil {
+				return err
 			}
 			root, err := models.Root()
 			if err != nil {
