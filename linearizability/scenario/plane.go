@@ -56,7 +56,9 @@ func newPlane(c *cluster) *plane {
 				ID: id, Members: all, Cluster: 1, FS: fs, Dir: "meta", Initial: initial, Sessions: 16, JournalBytes: 1 << 20,
 				HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, Rand: rand.New(&timers{boot: uint64(id)}), Defects: c.defects,
 			}
-			p.of[id], err = meta.Open(cfg)
+			if err = meta.Format(cfg); err == nil {
+				p.of[id], err = meta.Open(cfg)
+			}
 		}
 		if err != nil {
 			panic(err) // nothing breaks its disks
