@@ -180,6 +180,8 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		case "store":
 			c.executedStore(p, e, r.now.gen, false)
 		}
+	case "CommitInstall":
+		c.resetInstalled(p, r, e)
 	case "Hold":
 		r.held = append(r.held, e.Key)
 	case "Release", "Refuse": // into the log, or with an answer that promises no effect
@@ -188,6 +190,27 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 			return
 		}
 		r.held = r.held[1:]
+	}
+}
+
+// resetInstalled: a replica has the state of another, with its floor, and goes on from
+// there. What it did itself is forgotten; a generation that it has left does not come
+// back.
+func (c *Checker) resetInstalled(p *part, r *resetReplica, e *observe.Event) {
+	if e.Generation < r.reset {
+		c.report(p, e.Replica, "GenerationMonotone", "installs generation %d as of op %d, had reset %d", e.Generation, e.Op, r.reset)
+	}
+	if e.Op <= r.last {
+		c.report(p, e.Replica, "OfferFreshness", "installs the state as of op %d, had that of op %d", e.Op, r.last)
+	}
+	floor := r.member.View().Facts.Boundary
+	if floor > e.Op {
+		c.report(p, e.Replica, "BoundaryScope", "installs the state as of op %d with the floor op %d, measured in others", e.Op, floor)
+	}
+	c.resetFloor(p, e.Replica, e.Generation, floor)
+	*r = resetReplica{
+		last: e.Op, now: state{e.Generation, e.Start, e.End}, floor: floor, synced: e.Generation,
+		reset: e.Generation, cleaned: e.Generation, done: e.Generation, held: r.held, member: r.member,
 	}
 }
 

@@ -182,3 +182,45 @@ func TestNextPassesOverWhatNobodyWasToldOf(t *testing.T) {
 		})
 	}
 }
+
+// TestResetInstalls: what an install brings is what counts from then on, and some it
+// must not bring.
+func TestResetInstalls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gen   op.Generation
+		op    op.Number
+		floor op.Number
+		then  func(resets)
+		want  []string
+	}{
+		"all is well": {2, 9, 5, func(r resets) {
+			r.appends(1, 10, 2, 3)
+			r.purges(1, 3, 11)
+		}, nil},
+		"a generation that it had left": {0, 9, 0, nil, []string{"GenerationMonotone"}},
+		"less than it had":              {2, 3, 3, nil, []string{"OfferFreshness"}},
+		"a floor of other ops":          {2, 9, 12, nil, []string{"BoundaryScope"}},
+		"another floor than elsewhere":  {1, 9, 6, nil, []string{"BoundaryAgreement"}},
+		"a purge of what came is made again": {2, 9, 5, func(r resets) {
+			r.purges(1, 2, 9)
+		}, []string{"RetryIdempotent", "BoundaryAgreement"}},
+		"what came is executed again": {2, 9, 5, func(r resets) {
+			r.appends(1, 9, 2, 3)
+		}, []string{"RetryIdempotent"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newResets()
+			r.appends(1, 2, 0, 0)
+			r.purges(1, 1, 2)
+			r.appends(1, 3, 1, 0)
+			v := replica.View{}
+			v.Facts.Boundary = tc.floor
+			r.c.resets[0].replicas[1].member = &subject{v: v}
+			r.c.Observe(observe.Event{Action: "CommitInstall", Replica: 1, Op: tc.op, Generation: tc.gen, End: 3})
+			if tc.then != nil {
+				tc.then(r)
+			}
+			require.Equal(t, tc.want, r.found())
+		})
+	}
+}

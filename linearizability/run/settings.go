@@ -123,9 +123,6 @@ func (s *Settings) Complete() error {
 	if s.Design == "advance" && s.PurgeAck != "applied" {
 		return fmt.Errorf("purge-ack %q: want applied with design advance, which has no intents", s.PurgeAck)
 	}
-	if s.Design == "reset-record" && s.CompactOps > 0 {
-		return fmt.Errorf("compact-ops %d: want 0 with design %s", s.CompactOps, s.Design)
-	}
 	variants, err := replica.ParseVariants(s.Variant)
 	if err != nil {
 		return err
