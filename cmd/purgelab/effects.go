@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
@@ -62,6 +63,11 @@ var causes = map[string][]faults.Kind{
 // recreation are the effects of --recreate.
 var recreation = []string{"replicas of deleted partitions", "partitions created again", "requests for deleted partitions"}
 
+// moves are the effects of --compact-ops.
+func moves(effect string) bool {
+	return effect == "journals compacted" || strings.Contains(effect, "transfer")
+}
+
 // effects lists what took effect in many runs: planned faults by kind, then what
 // they and the network did. What cannot happen under the settings is left out,
 // unless it did.
@@ -77,6 +83,9 @@ func effects(s *run.Settings, planned map[faults.Kind]int, e *sim.Effects) *tabl
 		by, caused := causes[name]
 		possible := !caused || slices.ContainsFunc(by, func(k faults.Kind) bool { return slices.Contains(kinds, k) }) ||
 			s.Recreate > 0 && slices.Contains(recreation, name)
+		if moves(name) {
+			possible = s.CompactOps > 0
+		}
 		if n > 0 || possible {
 			t.add(name, n)
 		}
