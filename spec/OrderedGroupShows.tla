@@ -61,7 +61,7 @@ CommittedPrefixSafe   == P!CommittedPrefixSafe
 (* No answer, and no offer of its state, by a replica that has not applied what is       *)
 (* committed.                                                                  *)
 NoPhantomEmpty ==
-    [][ last'.a \in {"Answer", "Offer"} => rep[last'.r].applied = commit ]_last
+    [][ last'.a \in {"Answer", "OfferTransfer"} => rep[last'.r].applied = commit ]_last
 
 (* What was acknowledged survives what its policy promises: a persisted op, and what   *)
 (* came before it, is missing in no incarnation.                                    *)

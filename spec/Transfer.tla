@@ -4,10 +4,10 @@
 (* with crashes between any two and crashes again in recovery.                        *)
 (*                                                                           *)
 (* The state of a replica lies in a home: marker, folders and checkpoint, as Ordered     *)
-(* has them. What is offered goes into a home of its own and becomes the state by one     *)
-(* record, which names the home and its op, and so says where the journal begins: what    *)
-(* is there from before is not read any more. Then the replica opens the home as a boot   *)
-(* does. An op is journaled before it is applied, and of a journal nothing is lost here.  *)
+(* has them, and the journal. What is offered goes into a home of its own, whose journal    *)
+(* begins after its op, and becomes the state by one record, which names the home: what is   *)
+(* in the one before is not read any more. Then the replica opens the home as a boot does.   *)
+(* An op is journaled before it is applied, and of a journal nothing is lost here.          *)
 (*                                                                           *)
 (* Made atomic: the records that complete a home, for none of them is read before the     *)
 (* record of the install. Left out: who offers, from whom a chunk comes, sessions and      *)
@@ -28,7 +28,7 @@ CONSTANTS
 
 VARIABLES
     peers,          \* after each committed op what an up-to-date member offers
-    journal,        \* [first, held]: its files hold ops first + 1 to held
+    journal,        \* [first, held]: its files, old homes' too, hold ops first + 1 to held
     stage,          \* the home that is being filled, see NoStage
     root,           \* the home that the record names: [n, there], its op, 0 for the first
                     \* home; "yes", "unsynced" or "gone"
@@ -140,14 +140,14 @@ StageManifest(n) ==
     /\ last' = [a |-> "StageManifest", n |-> n]
     /\ UNCHANGED <<store, ghosts, peers, journal, root, ghost_installs>>
 
-(* ACTION RefuseOffer
+(* ACTION RefuseTransfer
    WHO    the replica
    It has what is offered. *)
-RefuseOffer(n) ==
+RefuseTransfer(n) ==
     /\ Running
     /\ n \in 1 .. Len(log)
     /\ ~Newer(n)
-    /\ last' = [a |-> "RefuseOffer", n |-> n]
+    /\ last' = [a |-> "RefuseTransfer", n |-> n]
     /\ UNCHANGED <<store, ghosts, peers, transfer, ghost_installs>>
 
 (* ACTION StageChunk
@@ -180,7 +180,8 @@ SyncPiece ==
 
 (* ACTION StageState
    WHO    the replica
-   Bookmarks, checkpoint and marker are in their places, durably: the home is whole. *)
+   Bookmarks, checkpoint, marker and an empty journal are in their places, durably: the
+   home is whole. *)
 StageState ==
     /\ Running
     /\ Whole
@@ -193,8 +194,8 @@ StageState ==
 
 (* ACTION CommitInstall
    WHO    the replica
-   One record makes the home of op n the present one, and n + 1 the first op of the
-   journal, if the replica has not come to n by itself meanwhile. *)
+   One record makes the home of op n the present one, if the replica has not come to n
+   by itself meanwhile. *)
 CommitInstall(n) ==
     /\ Running
     /\ stage.state # "no"
@@ -213,15 +214,15 @@ CommitInstall(n) ==
     /\ last' = [a |-> "CommitInstall", n |-> n]
     /\ UNCHANGED <<log, peers, ghost_hist, ghost_last, ghost_crashes>>
 
-(* ACTION DropStaged
+(* ACTION DropTransfer
    WHO    the replica
    The offer is given up: nobody has it any more, a sync failed, or this replica came
    to its op by itself. *)
-DropStaged ==
+DropTransfer ==
     /\ Running
     /\ stage.n # 0
     /\ stage' = NoStage
-    /\ last' = [a |-> "DropStaged"]
+    /\ last' = [a |-> "DropTransfer"]
     /\ UNCHANGED <<store, ghosts, peers, journal, root, ghost_installs>>
 
 -----------------------------------------------------------------------------
@@ -279,12 +280,12 @@ TransferNext ==
     \/ \E o \in Ops : CommitElsewhere(o)
     \/ \E n \in Numbers : Compact(n)
     \/ \E n \in Numbers : StageManifest(n)
-    \/ RefuseOffer(journal.held)
+    \/ RefuseTransfer(journal.held)
     \/ StageChunk(stage.got + 1)
     \/ SyncPiece
     \/ StageState
     \/ CommitInstall(stage.n)
-    \/ DropStaged
+    \/ DropTransfer
     \/ Crash
     \/ LosePower
     \/ OpenHome(ReplayFrom, OpenedAtBoot(disk))

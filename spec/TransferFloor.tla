@@ -137,13 +137,13 @@ CommitInstall(n) ==
     /\ last' = [a |-> "CommitInstall", n |-> n]
     /\ UNCHANGED <<len, intent, peer, ghost_seqs>>
 
-(* ACTION DropStaged
+(* ACTION DropTransfer
    WHO    the replica
    The offer is given up; a purge of its sender removes what was offered. *)
-DropStaged ==
+DropTransfer ==
     /\ offer # NoOffer
     /\ offer' = NoOffer
-    /\ last' = [a |-> "DropStaged"]
+    /\ last' = [a |-> "DropTransfer"]
     /\ UNCHANGED <<len, intent, peer, own, ghosts>>
 
 (* ACTION BeginSequence
@@ -181,7 +181,7 @@ Next ==
     \/ Apply(own.applied + 1)
     \/ StageManifest
     \/ CommitInstall(offer.n)
-    \/ DropStaged
+    \/ DropTransfer
     \/ BeginSequence
     \/ DropFloor
 

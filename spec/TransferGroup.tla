@@ -65,10 +65,10 @@ Newer(r, x) ==
     /\ x.n > known[r]
 
 -----------------------------------------------------------------------------
-(* ACTION Offer
+(* ACTION OfferTransfer
    WHO    replica s, which leads or has read what is committed
    Pins its state for whoever is behind. *)
-Offer(s) ==
+OfferTransfer(s) ==
     /\ rep[s].up
     /\ MayOffer(s)
     /\ commit > 0
@@ -77,7 +77,7 @@ Offer(s) ==
     /\ pin[s].n # commit
     /\ pin' = [pin EXCEPT ![s] = Snapshot(s)]
     /\ ghost_exports' = ghost_exports + 1
-    /\ last' = [a |-> "Offer", r |-> s, n |-> commit]
+    /\ last' = [a |-> "OfferTransfer", r |-> s, n |-> commit]
     /\ UNCHANGED <<store, ghosts, dropped, known, pull, ghost_installs>>
 
 (* ACTION Compact
@@ -106,15 +106,15 @@ StageManifest(r, s) ==
     /\ last' = [a |-> "StageManifest", r |-> r, s |-> s, n |-> pin[s].n]
     /\ UNCHANGED <<store, ghosts, dropped, known, pin, counts>>
 
-(* ACTION RefuseOffer
+(* ACTION RefuseTransfer
    WHO    replica r
    What s offers is of an older incarnation, or r has it. *)
-RefuseOffer(r, s) ==
+RefuseTransfer(r, s) ==
     /\ rep[r].up
     /\ r # s
     /\ pin[s] # NoOffer
     /\ ~Newer(r, pin[s])
-    /\ last' = [a |-> "RefuseOffer", r |-> r, s |-> s, n |-> pin[s].n]
+    /\ last' = [a |-> "RefuseTransfer", r |-> r, s |-> s, n |-> pin[s].n]
     /\ UNCHANGED <<store, ghosts, transfer, counts>>
 
 (* ACTION StageChunk
@@ -153,13 +153,13 @@ CommitInstall(r, n) ==
     /\ last' = [a |-> "CommitInstall", r |-> r, n |-> n]
     /\ UNCHANGED <<log, commit, intent, ghosts, dropped, pin, ghost_exports>>
 
-(* ACTION DropStaged
+(* ACTION DropTransfer
    WHO    replica r
    Gives up what it takes. *)
-DropStaged(r) ==
+DropTransfer(r) ==
     /\ pull[r] # NoPull
     /\ pull' = [pull EXCEPT ![r] = NoPull]
-    /\ last' = [a |-> "DropStaged", r |-> r]
+    /\ last' = [a |-> "DropTransfer", r |-> r]
     /\ UNCHANGED <<store, ghosts, dropped, known, pin, counts>>
 
 (* ACTION DropOffer
@@ -223,13 +223,13 @@ TransferNext ==
     \/ Stops
     \/ Rejoins
     \/ Begin0
-    \/ \E s \in Replicas : Offer(s)
+    \/ \E s \in Replicas : OfferTransfer(s)
     \/ Compact(commit)
     \/ \E r, s \in Replicas : StageManifest(r, s)
-    \/ \E r, s \in Replicas : RefuseOffer(r, s)
+    \/ \E r, s \in Replicas : RefuseTransfer(r, s)
     \/ \E r, s \in Replicas : StageChunk(r, s)
     \/ \E r \in Replicas : CommitInstall(r, pull[r].n)
-    \/ \E r \in Replicas : DropStaged(r)
+    \/ \E r \in Replicas : DropTransfer(r)
     \/ \E s \in Replicas : DropOffer(s)
 
 TransferSpec == TransferInit /\ [][TransferNext]_all

@@ -38,5 +38,5 @@ NeverPurgedMeanwhile ==
 
 (* An offer of the incarnation before is refused. *)
 NeverRefusesOlder ==
-    [][ ~(last'.a = "RefuseOffer" /\ pin[last'.s].i < Incarnation) ]_all
+    [][ ~(last'.a = "RefuseTransfer" /\ pin[last'.s].i < Incarnation) ]_all
 =============================================================================
