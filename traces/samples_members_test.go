@@ -32,7 +32,7 @@ var tails = map[string]int{"incarnation-lacks-a-persisted-op": 50, "incarnation-
 
 // What nobody may do whose group changes, or goes on in a new incarnation.
 var memberCorruptions = []corruption{
-	{"incarnation-lacks-a-persisted-op", "new-incarnation", begun(func(e *observe.Event) { e.Op = 10 })},
+	{"incarnation-lacks-a-persisted-op", "forced-incarnation", begun(func(e *observe.Event) { e.Kind = "" })},
 	{"incarnation-agrees-too-far", "new-incarnation", begun(func(e *observe.Event) { e.Key = "i1:g0:6" })},
 	{"incarnation-agrees-otherwise", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, first(t, ev, 0, is(NewIncarnation))+1, is(NewIncarnation))

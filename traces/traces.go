@@ -47,6 +47,9 @@ type Header struct {
 	Variant   string `json:"variant,omitempty"`
 	Messages  string `json:"messages,omitempty"`
 	Bookmarks string `json:"bookmarks,omitempty"`
+	// Silent are the ways in which a disk lost a write and said nothing: no
+	// specification has such a disk, so nothing can be said of the trace.
+	Silent []string `json:"silent,omitempty"`
 	// Settings are those of the run that left the trace, as it printed them;
 	// nothing here reads them.
 	Settings json.RawMessage `json:"settings,omitempty"`

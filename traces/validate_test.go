@@ -34,3 +34,15 @@ func TestLegalTracesAreAccepted(t *testing.T) {
 		require.Equal(t, 4, r.Pieces)
 	}
 }
+
+// A trace of a disk that lost a write and said nothing is undecided, though TLC would
+// accept this one.
+func TestSilentDisksAreUndecided(t *testing.T) {
+	good := readSample(t, "testdata/accepted/one-replica.ndjson")
+	lost := *good
+	lost.Name, lost.Header.Silent = "lost.ndjson", []string{"drop-write"}
+	out := validate(t, good, &lost)
+	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
+	require.Equal(t, tlc.Undecided, out[1].Verdict)
+	require.Equal(t, "not validated: a disk lost a write and said nothing (drop-write), and no specification has such a disk", out[1].Reason)
+}

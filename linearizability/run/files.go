@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"purgelab/impl/sim"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/linearizability/faults"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/invariant"
@@ -93,12 +94,28 @@ func (r *Result) WriteTrace(w io.Writer) error {
 	}
 	t := traces.NewWriter(w, traces.Header{
 		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: variant,
-		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Settings: settings,
+		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Silent: r.silent(), Settings: settings,
 	})
 	for i := range r.Trace {
 		t.Observe(r.Trace[i])
 	}
 	return t.Close()
+}
+
+// silent are the ways in which a disk lost a write and said nothing.
+func (r *Result) silent() []string {
+	var out []string
+	for _, x := range []struct {
+		action faultfs.Action
+		count  int
+	}{
+		{faultfs.DropWrite, r.Effects.LostWrites}, {faultfs.Misdirect, r.Effects.Misdirected}, {faultfs.BitFlip, r.Effects.FlippedWrites},
+	} {
+		if x.count > 0 {
+			out = append(out, string(x.action))
+		}
+	}
+	return out
 }
 
 // Digest hashes the bytes of the history and of the trace.
