@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
 )
 
@@ -169,4 +171,62 @@ func TestResetRecordBeginsAnewAfterATransfer(t *testing.T) {
 	g, err := PurgedTo(&cfg)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, g)
+}
+
+// A crash of either kind at calls of a replica of reset-record that catches up by a
+// transfer, and learns of a purge while it does: it has the old state or the new one,
+// with the records of the purge that belong to it.
+func TestResetRecordCrashesInATransfer(t *testing.T) {
+	cases, installed := 0, 0
+	for _, power := range []bool{false, true} {
+		for nth := 1; ; nth += 3 {
+			c := newMoving(t, Policy{}, 0)
+			c.history(4, 0)
+			c.learn(2)
+			id := c.leader()%3 + 1
+			c.crash(id, false)
+			c.history(25, 0)
+			left, hit := nth, false
+			var label vfs.Label
+			c.disks[id-1].Arm(func(l vfs.Label, _ string) crashfs.Action {
+				if left--; left == 0 {
+					label, hit = l, true
+					return crashfs.CrashBefore
+				}
+				return crashfs.Continue
+			})
+			if err := c.boot(id); err == nil {
+				for range 12 {
+					c.now += 10
+					for k := range c.replicas {
+						c.step(k+1, Input{Tick: true})
+					}
+					c.settle()
+				}
+				c.learn(9)
+				c.history(4, 0)
+				c.reach("there or down", func() bool { return c.replicas[id-1] == nil || c.whole() && !c.replicas[id-1].homes })
+			}
+			c.disks[id-1].Arm(nil)
+			installed += c.count(id, "CommitInstall", "")
+			if !hit {
+				break
+			}
+			cases++
+			c.crash(id, power)
+			require.NoError(t, c.boot(id), label)
+			c.learn(9)
+			c.history(3, 0)
+			c.reach("everything is everywhere after "+string(label), c.whole)
+			c.reach("purged after "+string(label), func() bool {
+				f := c.replicas[id-1].eng.Facts()
+				return f.Settled == 9 && f.Applied == c.replicas[c.leader()-1].applied
+			})
+			require.False(t, c.replicas[id-1].cleaning(), label)
+			c.reach("reclaimed", func() bool { return !c.replicas[id-1].homes })
+		}
+	}
+	t.Logf("%d cases, %d installs", cases, installed)
+	require.Greater(t, cases, 60)
+	require.Positive(t, installed)
 }
