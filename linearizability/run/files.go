@@ -89,7 +89,7 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		return err
 	}
 	variant := r.Settings.Variant
-	if r.Settings.CompactOps > 0 { // then there is none of the design reset-record
+	if r.Settings.CompactOps > 0 { // whatever the variant of a reset record
 		variant = "transfer"
 	}
 	t := traces.NewWriter(w, traces.Header{
