@@ -354,5 +354,6 @@ Named ==
          [] a = "NewIncarnation" -> NewIncarnation(q.q, q.o)
          [] OTHER                -> FALSE
 
-NamedSpec == Init /\ [][Named]_vars
+(* Whether nothing changed is asked first, since most steps of a design change nothing.  *)
+NamedSpec == Init /\ [][UNCHANGED vars \/ Named]_vars
 =============================================================================

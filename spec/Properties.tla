@@ -128,7 +128,7 @@ SameEra == Latest'.inc = Latest.inc /\ Latest'.gen = Latest.gen
 
 (* Committed ops are never dropped or replaced within an incarnation. *)
 CommittedPrefixSafe ==
-    [][ Latest'.inc = Latest.inc =>
+    [][ truth' # truth /\ Latest'.inc = Latest.inc =>
             Len(truth) <= Len(truth') /\ \A n \in DOMAIN truth : truth'[n] = truth[n] ]_truth
 
 (* Within an era the start never falls. *)
