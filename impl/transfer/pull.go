@@ -3,6 +3,7 @@ package transfer
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
@@ -78,14 +79,17 @@ func Begin(o PullOptions, m *Manifest, own Own) (*Pull, error) {
 // Manifest is what is pulled.
 func (p *Pull) Manifest() *Manifest { return p.m }
 
-// Left is how many bytes are missing.
+// Left is how many bytes are missing, or the most that can be said.
 func (p *Pull) Left() int64 {
 	piece, at, more := p.in.Want()
 	if !more {
 		return 0
 	}
-	left := -at
-	for _, x := range p.m.Point.Pieces[piece:] {
+	left := p.m.Point.Pieces[piece].Size - at
+	for _, x := range p.m.Point.Pieces[piece+1:] {
+		if left > math.MaxInt64-x.Size {
+			return math.MaxInt64
+		}
 		left += x.Size
 	}
 	return left

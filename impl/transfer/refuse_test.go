@@ -132,6 +132,19 @@ func TestStanding(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrNoPoint, "a replica that holds nothing")
 }
 
+// TestLeftOfTooMuch: sizes that nobody can add up are not taken for nothing missing.
+func TestLeftOfTooMuch(t *testing.T) {
+	m := sound()
+	m.Point.Pieces[0].Size, m.Point.Pieces[1].Size = 1<<62, 1<<62
+	o := on(newDisk(t).FS(), other, dir+"/h1", 0)
+	o.Identity.Incarnation = 2
+	p, err := Begin(PullOptions{Engine: o, Import: layouts[0].imp}, m, Own{Incarnation: 2})
+	require.NoError(t, err)
+	require.Positive(t, p.Left())
+	_, _, err = p.Step()
+	require.ErrorIs(t, err, ErrMissing)
+}
+
 // pulling is a pull of which some chunks have come, with the next one.
 func pulling(t *testing.T, l layout, limit int) (*crashfs.Disk, *Sender, *Pull, *Chunk) {
 	s, m := offered(t, source(t, l, 0), SenderOptions{ChunkBytes: 150})
