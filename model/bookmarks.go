@@ -150,11 +150,14 @@ func (e *keyExpansion) explore(a alternative, from *alternative, last int32, dep
 		if !found || p.alike(a.pending, i) {
 			continue
 		}
+		if p.exhausted() {
+			return
+		}
 		o, ok := e.effect(e.before, a, u)
 		if !ok || o == a.offset || from != nil && u < last && e.commute(*from, u, last, o) {
 			continue
 		}
-		if depth == maxDepth || p.exhausted() {
+		if depth == maxDepth {
 			p.truncated = fmt.Sprintf("more than %d unknown operations between two answers", maxDepth)
 			return
 		}

@@ -24,6 +24,7 @@
 //	trail.go      from which states the next one may have gone on
 //	succeed.go    the states in which it may begin
 //	explain.go    why a history has no order
+//	limits.go     when a search must end without a verdict
 //
 // The pruning in these files is checked against a search without any, on
 // random small histories (linearizability/check, TestAgreesWithNaive,

@@ -23,6 +23,7 @@ type Stuck struct {
 // Explain finds the operation that no order explains, given the longest
 // partial order of a failed search. It reports false if every operation is in it.
 func (p *Problem) Explain(order []int) (Stuck, bool) {
+	p.steps, p.look, p.bytes, p.over = 0, 0, 0, "" // the search before met no limit
 	done := make([]bool, len(p.Operations))
 	set := p.begin()
 	for _, i := range order {

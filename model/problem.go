@@ -33,8 +33,11 @@ type Problem struct {
 	keep    map[op.Session]bool
 
 	ctx       context.Context
+	limits    Limits
 	steps     int64
-	maxSteps  int64
+	look      int64  // at how many steps the context is asked next
+	bytes     int64  // kept by the search
+	over      string // why it must end; empty: it need not
 	truncated string
 }
 
@@ -59,10 +62,9 @@ type item struct {
 }
 
 // Prepare makes the search for a history of one partition. No two of the
-// calls and returns are at the same time. The search gives up after maxSteps
-// steps of the model (0: never).
-func Prepare(sem Semantics, ops []Operation, maxSteps int64) *Problem {
-	p := &Problem{sem: sem, facts: newFacts(), initial: create(born(ops)), maxSteps: maxSteps}
+// calls and returns are at the same time.
+func Prepare(sem Semantics, ops []Operation, limits Limits) *Problem {
+	p := &Problem{sem: sem, facts: newFacts(), initial: create(born(ops)), limits: limits}
 	ops = known(ops)
 	ops = p.useSessions(ops)
 	for i := range ops {
@@ -388,13 +390,13 @@ func (p *Problem) Interrupted() string {
 	switch {
 	case p.ctx.Err() != nil:
 		return p.ctx.Err().Error()
+	case p.over != "":
+		return p.over
 	case p.exhausted():
-		return fmt.Sprintf("no verdict after %d steps of the model", p.maxSteps)
+		return fmt.Sprintf("no verdict after %d steps of the model", p.limits.Steps)
 	}
 	return p.truncated
 }
-
-func (p *Problem) exhausted() bool { return p.maxSteps > 0 && p.steps > p.maxSteps }
 
 // Steps counts the steps of the model so far.
 func (p *Problem) Steps() int64 { return p.steps }

@@ -53,7 +53,7 @@ const (
 // Model is the porcupine model of the problem. When a context ends or the
 // steps are used up it ends early, and says no; see Interrupted.
 func (p *Problem) Model(ctx context.Context) porcupine.Model {
-	p.ctx, p.steps, p.truncated = ctx, 0, ""
+	p.ctx, p.steps, p.look, p.bytes, p.over, p.truncated = ctx, 0, 0, 0, "", ""
 	return porcupine.Model{
 		Init: func() interface{} { return p.begin() },
 		StepContext: func(ctx context.Context, state, input, _ interface{}) (bool, interface{}) {
@@ -82,11 +82,11 @@ func (p *Problem) begin() *configurations {
 // step executes one operation on every configuration; nil: on none it fits.
 func (p *Problem) step(set *configurations, x *item) *configurations {
 	p.steps++
-	if p.ctx.Err() != nil || p.exhausted() {
-		return nil
-	}
 	e := expansion{p: p, x: x}
 	for _, c := range set.list {
+		if p.exhausted() {
+			return nil
+		}
 		if x.unknown >= 0 {
 			e.out = append(e.out, c.add(int32(x.unknown), &p.unknowns[x.unknown]))
 			continue
@@ -109,6 +109,7 @@ func (p *Problem) step(set *configurations, x *item) *configurations {
 		p.truncated = fmt.Sprintf("more than %d possible states", maxConfigurations)
 		next = merge(next.list[:maxConfigurations])
 	}
+	p.keeps(next)
 	return next
 }
 
@@ -155,12 +156,15 @@ func (e *expansion) explore(c configuration, before *configuration, last int32, 
 		if !found || p.alike(c.pending, i) || e.pointless(&p.unknowns[u], c) {
 			continue
 		}
+		if p.exhausted() {
+			return
+		}
 		for _, s := range p.effects(c.core, &p.unknowns[u], e.now()) {
 			p.steps++
 			if s.Equal(c.core) || e.dead(s) || before != nil && u < last && e.commute(before.core, u, last, s) {
 				continue
 			}
-			if depth == maxDepth || p.exhausted() {
+			if depth == maxDepth {
 				p.truncated = fmt.Sprintf("more than %d unknown operations between two answers", maxDepth)
 				return
 			}

@@ -14,6 +14,9 @@ func (e *expansion) succeed(c configuration) {
 	}
 	e.p.filling = s
 	for _, from := range c.trail.points {
+		if e.p.exhausted() {
+			break
+		}
 		e.relevant = e.p.relevantCore(from, e.x.footprint)
 		e.explore(from, nil, -1, 0)
 	}

@@ -5,8 +5,8 @@
 // Partitions are independent, so each is searched on its own, by porcupine
 // over the sequential model. An operation whose outcome is unknown may take
 // effect at any instant after its call, or never. The search is exponential
-// at worst, so it has limits, in steps (the same on every machine) and in
-// time; one that meets a limit is undecided, which is not a pass.
+// at worst, so it has limits, in steps and in memory (the same on every machine) and
+// in time; one that meets a limit is undecided, which is not a pass.
 package check
 
 import (
@@ -27,8 +27,12 @@ import (
 // Property is the name of what the check checks.
 const Property = "Linearizable"
 
-// DefaultMaxSteps is some seconds of work, and about a gigabyte at worst.
-const DefaultMaxSteps = 3_000_000
+// DefaultMaxSteps is some seconds of work. DefaultMaxBytes is more than any history
+// needs that is judged within it, and less than a small machine has.
+const (
+	DefaultMaxSteps = 3_000_000
+	DefaultMaxBytes = 3 << 30
+)
 
 // Options of a check. The zero value is usable.
 type Options struct {
@@ -37,6 +41,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxSteps bounds the steps of the model per partition; 0: DefaultMaxSteps.
 	MaxSteps int64
+	// MaxBytes bounds what the search keeps per partition; 0: DefaultMaxBytes.
+	MaxBytes int64
 	// HTML, if not nil, opens the place for porcupine's page of a partition
 	// whose history is not linearizable.
 	HTML func(op.Partition) (io.WriteCloser, error)
@@ -86,7 +92,10 @@ func checkPartition(ctx context.Context, partition op.Partition, ops []history.O
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
 	}
-	p := model.Prepare(o.Semantics, Operations(ops, partition), o.MaxSteps)
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	p := model.Prepare(o.Semantics, Operations(ops, partition), model.Limits{Steps: o.MaxSteps, Bytes: o.MaxBytes})
 	r := Result{
 		Result:    verdict.Result{Property: Property},
 		Partition: partition, Operations: len(p.Operations), Unknown: p.Unknowns(),

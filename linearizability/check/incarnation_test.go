@@ -14,7 +14,7 @@ import (
 // script writes a history from short lines:
 //
 //	append x@i1:g0:0       process 0 means i1 and is told that position, at 5
-//	lost append x          process 0 means i1 and gives up
+//	lost append x          process 9 means i1 and gives up; lost purge 1 too
 //	again append x@i1:g0:0 after more than one copy
 //	begin i2:g0 0 1 i1:g0:1 messages,bookmarks
 //	first i1:g0:0 a b      a poll from the start
@@ -51,8 +51,12 @@ func script(t *testing.T, text string) string {
 		case "in":
 			means = w[1]
 		case "lost":
-			event(9, "invoke", "append", fmt.Sprintf(`"payloads":["%s"],"incarnation":%s`, w[2], means))
-			event(9, "info", "append", strings.TrimPrefix(end, ","))
+			what := fmt.Sprintf(`"payloads":["%s"]`, w[2])
+			if w[1] == "purge" {
+				what = `"intent":` + w[2]
+			}
+			event(9, "invoke", w[1], fmt.Sprintf(`%s,"incarnation":%s`, what, means))
+			event(9, "info", w[1], strings.TrimPrefix(end, ","))
 		case "append":
 			p, at, _ := strings.Cut(w[1], "@")
 			event(0, "invoke", "append", fmt.Sprintf(`"payloads":["%s"],"incarnation":%s`, p, means))
@@ -146,6 +150,9 @@ func TestNewIncarnations(t *testing.T) {
 		"a purge in another log":                   {ab + "purge 1 → i1:g1:0\nbegin i2:g1 0 0 i1:g0:1 messages,bookmarks\nfirst i2:g1:0", verdict.Pass},
 		"a generation that nobody asked for":       {ab + "begin i2:g1 0 0 i1:g0:1 messages", verdict.Fail},
 		"what followed the purge is lost":          {ab + "purge 1 → i1:g1:0\nappend c@i1:g1:0\nbegin i2:g1 0 0 i1:g1:0 messages\nfirst i2:g1:0\nappend d@i2:g1:0\nstale i1:g1:0 → i2:g1 0 1", verdict.Pass},
+		"what followed an unknown purge is lost":   {ab + "lost purge 1\nappend c@i1:g1:0\nbegin i2:g1 0 0 i1:g1:0 messages\nfirst i2:g1:0", verdict.Pass},
+		"an unknown purge that was seen is lost":   {ab + "lost purge 1\nfirst i1:g1:0\nbegin i2:g0 0 2 i1:g0:2", verdict.Fail},
+		"an unknown purge that was seen, agreed":   {ab + "lost purge 1\nfirst i1:g1:0\nbegin i2:g0 0 2 i1:g1:0 messages", verdict.Fail},
 		"twice": {ab + "begin i2:g0 0 1 i1:g0:1 messages\nappend c@i2:g0:1\nappend d@i2:g0:2\nbegin i3:g0 0 2 i2:g0:2 messages\nfirst i3:g0:0 a c\n" +
 			"at i2:g0:1 → i3:g0:1 c\nstale i1:g0:1 → i3:g0 0 2\nat i1:g0:0 → i3:g0:0 a c", verdict.Pass},
 		"twice, and what was lost comes back": {ab + "begin i2:g0 0 1 i1:g0:1 messages\nbegin i3:g0 0 2 i2:g0:1 messages\nfirst i3:g0:0 a b", verdict.Fail},
