@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"purgelab/linearizability/scenario"
 	"purgelab/linearizability/teeth"
 	"purgelab/linearizability/verdict"
 	"purgelab/traces/tlc"
@@ -38,8 +39,12 @@ layer is red without a defect. Prints the kill matrix: defect × layer.
   history  what clients saw in a simulated run is not linearizable
   trace    TLC finds that the specification does not allow what replicas did
   boot     a named invariant does not hold on replicas
+  scenario a script that retells how it went wrong goes wrong that way
 
 A dash stands for a layer that does not have to catch the defect.
+
+With --out a run of some layers or of some defects changes their cells and no others,
+so that a long run can be made in parts.
 
 Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 2 undecided, 3 bad usage.`,
@@ -50,7 +55,10 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 				return err
 			}
 			o.Models, o.Spec = list, filepath.Join(root, "spec")
-			if o.Teeth, err = teeth.Select(teeth.WithModels(teeth.Table, list), names); err != nil {
+			if o.Scenarios, err = scenario.Own(); err != nil {
+				return err
+			}
+			if o.Teeth, err = teeth.Select(teeth.WithScenarios(teeth.WithModels(teeth.Table, list), o.Scenarios), names); err != nil {
 				return &exitError{exitUsage, err}
 			}
 			if layer.value != "" {
@@ -65,7 +73,7 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 			m := teeth.Make(cmd.Context(), o)
 			b.done()
 			if out != "" {
-				if err := writeBetween(out, m.Markdown()); err != nil {
+				if err := writeBetween(out, func(old string) string { return m.Markdown(old, len(names) > 0) }); err != nil {
 					return err
 				}
 			}
@@ -92,7 +100,7 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 	completeChoices(cmd, "layer", layer)
 	f.IntVar(&o.Runs, "runs", teeth.DefaultRuns, "runs at most, per defect")
 	f.IntVar(&o.Jobs, "jobs", 0, "runs and models at a time (default: one per core)")
-	f.StringVar(&out, "out", "", "write the matrix into this Markdown file, between its marks if it has them")
+	f.StringVar(&out, "out", "", "write the matrix into this Markdown file, between its marks if it has them; what was not asked stays")
 	return cmd
 }
 
@@ -165,20 +173,24 @@ const (
 	markEnd   = "<!-- end -->"
 )
 
-// writeBetween replaces what stands between the marks of a file; a file without
-// marks, or one that is not there, becomes the text.
-func writeBetween(name, text string) error {
+// writeBetween changes what stands between the marks of a file, or all of a file
+// without marks; one that is not there is made.
+func writeBetween(name string, change func(old string) string) error {
 	old, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &exitError{exitUsage, err}
 	}
 	lines := strings.Split(string(old), "\n")
 	a := slices.Index(lines, markBegin)
-	if a >= 0 {
+	text := ""
+	if a < 0 {
+		text = change(string(old))
+	} else {
 		z := slices.Index(lines[a:], markEnd)
 		if z < 0 {
 			return usageError("%s:%d: no %s after this line", name, a+1, markEnd)
 		}
+		text = change(strings.Join(lines[a:a+z], "\n"))
 		text = strings.Join(lines[:a+1], "\n") + "\n\n" + strings.TrimRight(text, "\n") + "\n\n" + strings.Join(lines[a+z:], "\n")
 	}
 	return os.WriteFile(name, []byte(text), 0o644)

@@ -10,10 +10,13 @@ const (
 	CompletionStartedOver
 	// ChecksumIgnored: a batch of messages is taken as it is, whatever its checksum.
 	ChecksumIgnored
+	// SyncRetried: a sync of the journal that failed is tried again, and believed.
+	SyncRetried
 )
 
 func init() {
 	names["recovered-not-synced"] = RecoveredNotSynced
 	names["completion-started-over"] = CompletionStartedOver
 	names["checksum-ignored"] = ChecksumIgnored
+	names["sync-retried"] = SyncRetried
 }

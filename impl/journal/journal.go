@@ -233,7 +233,13 @@ func (j *Journal) BeginSync() func() error {
 // would have.
 func (j *Journal) EndSync(err error) error { return j.noteSync(err) }
 
-func (j *Journal) sync(label vfs.Label) error { return j.noteSync(j.file.Sync(label)) }
+func (j *Journal) sync(label vfs.Label) error {
+	err := j.file.Sync(label)
+	if err != nil && j.o.Defects.Has(defect.SyncRetried) {
+		err = j.file.Sync(label)
+	}
+	return j.noteSync(err)
+}
 
 func (j *Journal) noteSync(err error) error {
 	if err != nil {

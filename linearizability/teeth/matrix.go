@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"purgelab/linearizability/run"
+	"purgelab/linearizability/scenario"
 	"purgelab/linearizability/verdict"
 	"purgelab/traces/models"
 	"purgelab/traces/tlc"
@@ -28,6 +29,8 @@ type Options struct {
 	Tool   func(context.Context) (tlc.Tool, error)
 	Spec   string // folder of the specification
 	Models []models.Model
+	// Scenarios are needed for the layer scenario.
+	Scenarios []*scenario.Scenario
 	// Progress, if not nil, is called when one more of all cells is known, one call
 	// at a time.
 	Progress func(done, all int)
@@ -36,7 +39,7 @@ type Options struct {
 // Row is one defect in all layers, in the order of Layers.
 type Row struct {
 	Tooth Tooth
-	Cells [4]Cell
+	Cells [5]Cell
 }
 
 // Control says what a layer found without a defect.
@@ -155,6 +158,9 @@ func Make(ctx context.Context, o Options) *Matrix {
 	}
 	if runs {
 		out.Controls = append(out.Controls, m.quiet(ctx, hunts))
+	}
+	if wanted(Scenario) {
+		out.Controls = append(out.Controls, m.scripted(ctx, o.Teeth, column(Scenario)))
 	}
 	if !traced && !modelled {
 		return out

@@ -2,7 +2,6 @@ package teeth
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Short is a cell in a few words: what it takes to see it.
@@ -11,6 +10,8 @@ func (c *Cell) Short() string {
 	switch {
 	case c.Layer == Spec && c.States > 0:
 		took = fmt.Sprintf(", %d states", c.States)
+	case c.Layer == Scenario && c.Runs > 0:
+		took = ", " + count(c.Runs, "play")
 	case c.Layer == Trace && c.Runs > 0:
 		took = ", " + count(c.Runs, "trace")
 	case c.Runs > 0:
@@ -59,7 +60,7 @@ func (r *Row) Text() []string {
 
 // String is what a control found, in one line.
 func (c *Control) String() string {
-	what := map[string]string{string(Spec): "model", string(Trace): "trace"}[c.Of]
+	what := map[string]string{string(Spec): "model", string(Trace): "trace", string(Scenario): "play"}[c.Of]
 	if what == "" {
 		what = "run"
 	}
@@ -84,21 +85,4 @@ func (m *Matrix) Sum() (must, caught, missed, undecided int) {
 		}
 	}
 	return
-}
-
-// Markdown is the matrix for docs/defects.md.
-func (m *Matrix) Markdown() string {
-	var b strings.Builder
-	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	h := m.Header()
-	line(h)
-	line(strings.Split(strings.Repeat("---,", len(h)-1)+"---", ","))
-	for i := range m.Rows {
-		line(m.Rows[i].Text())
-	}
-	b.WriteString("\nWithout a defect:\n\n")
-	for i := range m.Controls {
-		fmt.Fprintf(&b, "- %s\n", &m.Controls[i])
-	}
-	return b.String()
 }

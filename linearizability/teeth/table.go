@@ -17,6 +17,7 @@ var (
 	onlyHistory = []Layer{History}              // replicas agree on it
 	onlySpec    = []Layer{Spec}                 // no switch in the implementation
 	onlyBoot    = []Layer{Boot}                 // clients are not served, or see nothing wrong
+	onlyScript  = []Layer{Scenario}             // too rare to be met by drawn faults
 )
 
 // transfers are the defects that show only where state is moved to replicas that are
@@ -38,6 +39,7 @@ var Table = []Tooth{
 	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
 	{"commit-clamped", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
 	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
+	{"completion-started-over", "ordered", "NoStuckReplica", onlyScript, nil, faults.None},
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
 	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},
 	{"incarnation-ignored", "ordered", "IncarnationIsolation", onlyHistory, nil, faults.Network},
@@ -47,12 +49,14 @@ var Table = []Tooth{
 	{"join-once", "ordered", "NoStuckReplica", onlyBoot, nil, faults.Memory},
 	{"journal-roll-no-dirsync", "ordered", "AckDurable", onlyBoot, []string{"CommittedPrefixSafe"}, faults.PowerOff},
 	{"local-boundary", "ordered", "BoundaryAgreement", all, []string{"NoErrorNoAdvance", "GenerationMonotone"}, faults.PowerOff},
+	{"lost-disk-unnoticed", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable", "GenerationMonotone", "NoStuckReplica"}, faults.Memory},
 	{"marker-no-dirsync", "ordered", "GenerationMonotone", seen, []string{"AckDurable"}, faults.PowerOff},
 	{"namesake-bookmarks", "ordered", "IncarnationIsolation", runs, []string{"NoResurrectedBookmark"}, faults.Network},
 	{"offset-at-proposal", "ordered", "OffsetUnique", runs, []string{"SessionOnce"}, faults.Network},
 	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", onlyBoot, []string{"HistoryAgreement", "BookmarkBound"}, faults.All},
 	{"older-offer-accepted", "advance", "OfferFreshness", onlyBoot, []string{"NoRewindInstall", "NoStuckReplica", "AckDurable"}, faults.All},
 	{"plane-forgets", "ordered", "AckDurable", onlyBoot, []string{"RetryIdempotent", "NoStuckReplica"}, faults.Memory},
+	{"recovered-not-synced", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
 	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope"}, faults.PowerOff},
 	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
@@ -62,6 +66,7 @@ var Table = []Tooth{
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},
 	{"suspect-acks", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
 	{"suspect-votes", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
+	{"sync-retried", "ordered", "AckDurable", onlyBoot, []string{"NoStuckReplica"}, faults.SyncError},
 	{"topic-fails-together", "ordered", "SiblingsIndependent", onlyBoot, nil, faults.Network},
 	{"two-incarnations", "ordered", "AckDurable", journals, []string{"NoStuckReplica"}, faults.PowerAll},
 	{"two-outstanding", "ordered", "OnePurgeOutstanding", onlyBoot, nil, faults.Network},

@@ -6,8 +6,9 @@
 //	hunt.go    layers boot and history: seeds are run until one is red
 //	trace.go   layer trace: TLC judges traces of runs that met the bug
 //	spec.go    layer spec: TLC on the model in which the rule is left out
+//	script.go  layer scenario: scripts that name the bug
 //	matrix.go  all of it, and the kill matrix: defect × layer
-//	print.go   the matrix as text and as Markdown
+//	print.go   the matrix as text, and document.go as docs/defects.md has it
 //
 // A defect is caught in a layer by a red that names a property which the table
 // gives it. Any other red is as bad as none: it shows something that nobody
@@ -40,10 +41,12 @@ const (
 	Trace Layer = "trace"
 	// Boot: a named invariant does not hold on replicas, after boots above all.
 	Boot Layer = "boot"
+	// Scenario: a script that retells how it went wrong goes wrong that way.
+	Scenario Layer = "scenario"
 )
 
 // Layers lists them.
-var Layers = []Layer{Spec, History, Trace, Boot}
+var Layers = []Layer{Spec, History, Trace, Boot, Scenario}
 
 // Tooth is one named defect.
 type Tooth struct {
@@ -79,6 +82,10 @@ func (t *Tooth) names(property string) bool {
 func (t *Tooth) settings(seed uint64) run.Settings {
 	s := run.Settings{Seed: seed, Design: t.Design, Faults: string(t.Faults), Defect: t.Name, NoTrace: true}
 	if t.Design == "reset-record" {
+		s.Replicas = 1
+	}
+	switch t.Faults {
+	case faults.SyncError: // where others hold it, too, what is lost is soon there again
 		s.Replicas = 1
 	}
 	switch t.Faults { // of power that take what need not be durable

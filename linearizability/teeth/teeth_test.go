@@ -3,16 +3,14 @@ package teeth
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/linearizability/scenario"
 	"purgelab/linearizability/verdict"
 	"purgelab/traces/models"
 	"purgelab/traces/tlc"
@@ -59,25 +57,35 @@ func TestTable(t *testing.T) {
 		if x.must(Spec) {
 			require.True(t, x.names(model.Expect), "%s: the manifest says %s", x.Name, model.Expect)
 		}
-		require.Equal(t, slices.Contains(defect.Names(), x.Name), x.must(Boot) || x.must(History), "%s: there is a switch, or none", x.Name)
+		require.Equal(t, slices.Contains(defect.Names(), x.Name), x.must(Boot) || x.must(History) || x.must(Scenario), "%s: there is a switch, or none", x.Name)
 	}
 	for _, name := range defect.Names() {
-		require.True(t, seen[name] || inScenario(t, name), "%s is in no row of the table, and in no scenario", name)
+		require.True(t, seen[name], "%s is in no row of the table", name)
 	}
 }
 
-// inScenario tells whether a scripted scenario shows the defect, and must be red by it.
-func inScenario(t *testing.T, name string) bool {
-	files, err := filepath.Glob("../scenario/files/*.txt")
+// TestScenarios: scripts that name a defect go wrong with it as they say, and only
+// with it.
+func TestScenarios(t *testing.T) {
+	own, err := scenario.Own()
 	require.NoError(t, err)
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		if strings.Contains(string(text), "\ndefect: "+name+"\n") && strings.Contains(string(text), "\nred: ") {
-			return true
-		}
-	}
-	return false
+	table := WithScenarios(Table, own)
+	m := Make(context.Background(), Options{Teeth: table, Layers: []Layer{Scenario}, Scenarios: own})
+	require.Equal(t, verdict.Pass, m.Verdict(), "%v", m.Controls)
+	_, caught, _, _ := m.Sum()
+	require.Greater(t, caught, 30)
+
+	none := Tooth{Name: "vote-before-sync", Must: onlyScript}
+	m = Make(context.Background(), Options{Teeth: []Tooth{none}, Layers: []Layer{Scenario}})
+	require.Equal(t, Missed, m.Rows[0].Cells[4].Outcome, "no scenario")
+	wrong := *of(own, "sync-retried")[0]
+	wrong.Red = "SessionOnce"
+	m = Make(context.Background(), Options{Teeth: []Tooth{{Name: "sync-retried", Must: onlyScript}}, Layers: []Layer{Scenario}, Scenarios: []*scenario.Scenario{&wrong}})
+	require.Equal(t, Missed, m.Rows[0].Cells[4].Outcome, "red by another property")
+	ended, end := context.WithCancel(context.Background())
+	end()
+	m = Make(ended, Options{Teeth: table, Layers: []Layer{Scenario}, Scenarios: own})
+	require.Equal(t, verdict.Undecided, m.Verdict())
 }
 
 // TestNotCaught: a check that nothing trips is seen to be missed, and a
