@@ -59,8 +59,9 @@ sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 policies: build ## every durability policy and size over the seeds POLICIES, all faults on; what was not met fails
 	$(BIN) policies --seeds $(POLICIES) --out $(OUT)/policies
 
-crash-points: ## one machine broken at every disk call, and again in its recovery; the cases are counted
+crash-points: ## one machine, and an install of a state, broken at every disk call and again in recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
+	$(GO) test ./impl/transfer -run EveryCrashPoint -every 41 -v
 
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth
