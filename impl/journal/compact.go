@@ -81,6 +81,12 @@ func readStart(fs vfs.FS, dir string, id record.Identity) (s start, found bool, 
 	return s, true, nil
 }
 
+// Begins is the op above which the journal in dir begins; nothing is opened.
+func Begins(fs vfs.FS, dir string, id record.Identity) (op.Number, error) {
+	s, _, err := readStart(fs, dir, id)
+	return s.op, err
+}
+
 // begun is a file and what lies before it.
 type begun struct {
 	start

@@ -9,6 +9,7 @@ import (
 	"purgelab/impl/journal"
 	"purgelab/impl/raftlog"
 	"purgelab/impl/record"
+	"purgelab/impl/transfer"
 	"purgelab/model/op"
 )
 
@@ -37,9 +38,11 @@ type Base struct {
 }
 
 // BasePart is a piece of the base on its way: entries from From on, or, without
-// Segments, the request for it.
+// Segments, the request for it. Below First, if that is above op 2, the sender has no
+// entries but a state.
 type BasePart struct {
 	From     op.Number
+	First    op.Number
 	Segments []segment
 	Entries  []raftlog.Entry
 }
@@ -54,7 +57,15 @@ type copying struct {
 	old      *oldLog   // the chosen log, if it is here
 	asked    int       // times
 	later    int       // ticks
-	intents  []Intent  // learned meanwhile
+	// A state on its way, from a machine if it is not here, and how often that was
+	// asked in vain.
+	pull     *transfer.Pull
+	from     int
+	patience int
+	// The base is here, and the state is all that is missing: that of a member that
+	// was renounced is not to be trusted. There is one now.
+	stateOnly, stated bool
+	intents           []Intent // learned meanwhile
 }
 
 // readBase reads the segments of a base that is whole; false if there is none.
@@ -79,10 +90,17 @@ func openCopying(cfg Config) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.segments, c.stateOnly, err = cfg.readBase(); err != nil {
+		return nil, err
+	}
 	if c.log, err = cfg.openBaseLog(); err != nil {
 		return nil, err
 	}
-	if cfg.Base.Machine == 0 {
+	if c.stateOnly {
+		if c.old, err = cfg.openKept(c.segments); unread(err) != nil {
+			return nil, err
+		} // if it is damaged somebody else has a state
+	} else if cfg.Base.Machine == 0 {
 		c.segments = []segment{{Incarnation: cfg.Base.From, Last: 1, Agreed: 1}}
 	} else if cfg.Base.Machine == cfg.ID {
 		if c.old, err = cfg.openOld(); err == nil {
@@ -91,7 +109,20 @@ func openCopying(cfg Config) (*Replica, error) {
 			return nil, err
 		} // else somebody has the base already
 	}
-	return &Replica{cfg: cfg, log: cfg.Logger, copy: c, line: &line{}}, nil
+	r := &Replica{cfg: cfg, log: cfg.Logger, copy: c, line: &line{}, joining: cfg.member.Joining}
+	if c.old != nil && c.old.state != nil && c.needsState() {
+		m, err := &transfer.Manifest{Term: c.old.term, Point: *c.old.state.Point()}, error(nil)
+		if !c.stateOnly {
+			m, err = cfg.manifest(c.old)
+		}
+		if err == nil {
+			err = r.beginState(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // oldLog is the chosen log, with its base.
@@ -99,6 +130,10 @@ type oldLog struct {
 	segments []segment
 	base, jr *journal.Journal
 	shift    op.Number
+	// Where the log is not whole: its engine, what that exports, and the term of that.
+	eng   engine.Engine
+	state engine.Export
+	term  uint64
 }
 
 // openOld finds the chosen log among those that a replica of the incarnation before
@@ -136,6 +171,9 @@ func (c *Config) openOld() (*oldLog, error) {
 			Incarnation: was.Incarnation, Last: old.jr.Last() + old.shift,
 			Agreed: min(old.jr.State().Commit, old.jr.Last()) + old.shift,
 		})
+		if err := old.openState(&was); err != nil {
+			return nil, fmt.Errorf("base: the state that the log of incarnation %d goes on from: %w", c.Base.From, err)
+		}
 		return old, nil
 	}
 	return nil, fmt.Errorf("base: no log of incarnation %d in %s ends at op %d of term %d", c.Base.From, c.Base.Dir, c.Base.Last, c.Base.Term)
@@ -157,6 +195,9 @@ func (o *oldLog) entries(from op.Number) ([]raftlog.Entry, error) {
 // wants is the next op that is missing, false if nothing is.
 func (c *copying) wants() (op.Number, bool) {
 	next := c.log.Last() + 1
+	if c.stateOnly {
+		return next, !c.stated
+	}
 	return next, c.segments == nil || next <= c.segments[len(c.segments)-1].Last
 }
 
@@ -170,9 +211,25 @@ func (r *Replica) stepCopy(in Input) error {
 	case in.Intents != nil:
 		c.intents = append(c.intents, in.Intents...)
 	case in.Tick && c.old == nil && more:
-		if c.later--; c.later <= 0 {
+		if c.later--; c.later > 0 {
+			break
+		}
+		if c.patience++; c.from != 0 && c.patience > fetchTries {
+			c.dropState()
+		}
+		if c.from == 0 && c.stateOnly {
+			c.from, c.patience = r.nextSource(), 0
+		}
+		if c.from != 0 {
+			r.askState()
+		} else {
+			c.patience = 0
 			r.askPart(next)
 		}
+	case in.Work && c.pull != nil:
+		return r.stateStep()
+	case in.Message != nil && in.Message.Incarnation == r.cfg.Incarnation && in.Message.Transfer != nil:
+		return r.takeState(in.Message)
 	case in.Work && c.old != nil && more:
 		es, err := c.old.entries(next)
 		if err != nil {
@@ -183,10 +240,18 @@ func (r *Replica) stepCopy(in Input) error {
 		return r.endCopy()
 	case in.Message != nil && in.Message.Incarnation == r.cfg.Incarnation && in.Message.Base != nil:
 		p := in.Message.Base
-		if p.Segments == nil || p.From != next || !more {
+		if p.Segments == nil || p.From != next || !more || c.pull != nil || c.stateOnly {
 			return nil
 		}
 		c.segments = p.Segments
+		if p.From < p.First {
+			if !c.needsState() {
+				return r.restartCopy()
+			}
+			c.from, c.patience = in.Message.From, 0
+			r.askState()
+			return nil
+		}
 		if len(p.Entries) > 0 {
 			if err := c.log.Append(nil, p.Entries); err != nil {
 				return err
@@ -202,20 +267,30 @@ func (r *Replica) stepCopy(in Input) error {
 
 // askPart asks the machine that has the chosen log, and then the others in turn.
 func (r *Replica) askPart(from op.Number) {
-	c := r.copy
-	c.later = askTicks
-	at := slices.Index(r.cfg.Members, r.cfg.Base.Machine)
-	to := r.cfg.Members[(at+c.asked)%len(r.cfg.Members)]
-	if c.asked++; to == r.cfg.ID {
-		to = r.cfg.Base.Machine
-	}
+	r.copy.later = askTicks
+	to := r.nextSource()
 	r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: to, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Base: &BasePart{From: from}})
+}
+
+// nextSource is the machine to be asked next.
+func (r *Replica) nextSource() int {
+	c := r.copy
+	at := slices.Index(r.cfg.Members, r.cfg.Base.Machine)
+	to := r.cfg.Members[(max(at, 0)+c.asked)%len(r.cfg.Members)]
+	c.asked++
+	switch {
+	case to == r.cfg.ID && c.stateOnly:
+		return r.nextSource()
+	case to == r.cfg.ID:
+		return r.cfg.Base.Machine
+	}
+	return to
 }
 
 // copyWork: something is left to do here.
 func (r *Replica) copyWork() bool {
 	_, more := r.copy.wants()
-	return !more || r.copy.old != nil
+	return !more || r.copy.old != nil || r.copy.pull != nil && r.copy.pull.Left() == 0
 }
 
 // endCopy makes the base durable and becomes a replica like any other.
@@ -224,14 +299,22 @@ func (r *Replica) endCopy() error {
 	if err := c.log.Sync(); err != nil {
 		return err
 	}
-	if err := record.Write(r.cfg.FS, "replica.base", r.cfg.Dir+"/base", r.cfg.identity(), mustEncode(c.segments)); err != nil {
-		return err
+	if !c.stateOnly {
+		if err := record.Write(r.cfg.FS, "replica.base", r.cfg.Dir+"/base", r.cfg.identity(), mustEncode(c.segments)); err != nil {
+			return err
+		}
 	}
 	r.out.Synced = true
-	n, err := openMember(r.cfg)
+	cfg := r.cfg
+	cfg.copied = c.log.First() > journal.Bootstrap+1
+	if c.old != nil && c.old.eng != nil {
+		c.old.eng.Close()
+	}
+	n, err := openMember(cfg)
 	if err != nil {
 		return err
 	}
+	n.cfg.copied = false
 	n.now, n.out = r.now, r.out
 	*r = *n
 	r.learnIntents(c.intents)
@@ -241,7 +324,10 @@ func (r *Replica) endCopy() error {
 // sendPart gives a part of the base to a machine that copies it.
 func (r *Replica) sendPart(to int, from op.Number) error {
 	p := &BasePart{From: from, Segments: r.line.segments}
-	if last := r.line.baseLast(); from <= last && r.line.base != nil {
+	if r.line.base != nil {
+		p.First = r.line.base.First()
+	}
+	if last := r.line.baseLast(); p.First <= from && from <= last && r.line.base != nil {
 		es, err := r.line.base.Entries(from, last+1, applyBytes)
 		if err != nil {
 			return err
@@ -291,7 +377,8 @@ func (c *Config) baseIsGood() (bool, error) {
 	if err == nil && whole {
 		var jr *journal.Journal
 		if jr, err = c.openBaseLog(); err == nil {
-			return true, jr.Close()
+			// The state that it goes on from was in the home that is renounced.
+			return jr.First() == journal.Bootstrap+1, jr.Close()
 		}
 	}
 	if unread(err) != nil {

@@ -28,6 +28,23 @@ func (r *Replica) snapshot(n op.Number) {
 	r.trim = r.cfg.Compact.On()
 }
 
+// syncBeforeSnapshot makes the journal durable up to what a checkpoint is about to
+// hold: a state without the log that ends in it would be of no use to a new
+// incarnation, which goes on from a log.
+func (r *Replica) syncBeforeSnapshot() error {
+	if !r.cfg.Compact.On() || !r.cfg.Policy.forgetful() || r.jr.Synced() >= r.own(r.applied) {
+		return nil
+	}
+	r.out.Synced = true
+	return r.jr.Sync()
+}
+
+// mayEndInLog tells whether a checkpoint can be begun now: not during a sync of the
+// journal that runs beside.
+func (r *Replica) mayEndInLog() bool {
+	return r.stage != syncing || !r.cfg.Compact.On() || !r.cfg.Policy.forgetful()
+}
+
 // excess tells up to which op of the journal's own numbers it should be compacted now.
 func (r *Replica) excess() (n op.Number, due bool) {
 	keep := op.Number(r.cfg.Compact.Keep) + r.line.shift
@@ -37,7 +54,7 @@ func (r *Replica) excess() (n op.Number, due bool) {
 	n = r.durable - keep
 	if r.sender != nil {
 		if low, any := r.sender.Lowest(); any {
-			n = min(n, low-r.line.shift)
+			n = min(n, r.own(low))
 		}
 	}
 	c, first := &r.cfg.Compact, r.jr.First()

@@ -115,7 +115,7 @@ func (r *Replica) takeTransfer(m *Message) error {
 	t, f := m.Transfer, r.fetch
 	switch {
 	case t.Request != nil:
-		return r.serve(m.From, m.Member, t.Request)
+		return r.serve(m, t.Request)
 	case t.Drop != nil && r.offers(m.Member, t.Drop.Offer):
 		r.sender.Drop(m.Member)
 		r.trim = r.cfg.Compact.On()

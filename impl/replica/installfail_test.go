@@ -71,7 +71,7 @@ func TestLateDrop(t *testing.T) {
 
 // offerTo makes an offer to a member.
 func (r *Replica) offerTo(member uint64) (*transfer.Manifest, error) {
-	if err := r.serve(int(member), member, &transfer.Request{}); err != nil {
+	if err := r.serve(&Message{From: int(member), Member: member}, &transfer.Request{}); err != nil {
 		return nil, err
 	}
 	return r.sender.Manifest(member), nil

@@ -179,7 +179,8 @@ func suspicious(err error) bool {
 		lost      *LostError
 		forgotten *ForgottenError
 	)
-	return errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
+	var stateless *StatelessError
+	return errors.As(err, &stateless) || errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
 		isSuspect(err) || errors.Is(err, corrupt.ErrCorrupt)
 }
 

@@ -63,6 +63,11 @@ func Open(cfg Config) (*Replica, error) {
 			return r, nil
 		}
 	}
+	var stateless *StatelessError
+	if errors.As(err, &stateless) && !stateless.Used {
+		// A member that is new has got no state yet.
+		return openCopying(cfg)
+	}
 	var unclean *UncleanError
 	if cfg.Volatile() && errors.As(err, &unclean) {
 		if err = cfg.beginSequence(); err == nil {
@@ -138,6 +143,9 @@ func openMember(cfg Config) (*Replica, error) {
 		}
 		r.joining = false
 	}
+	if err := r.hasState(&f); err != nil {
+		return nil, err
+	}
 	// The base was agreed on.
 	r.applied, r.committed = f.Applied, max(f.Applied, r.line.baseLast())
 	r.origin = cfg.Rand.Uint64()
@@ -159,6 +167,7 @@ func openMember(cfg Config) (*Replica, error) {
 		r.emit(observe.Event{Action: "Rejoin"})
 	}
 	r.booted()
+	r.copiedState()
 	if f.Resetting > 0 {
 		r.learnIntent(Intent{Generation: f.Resetting})
 	}

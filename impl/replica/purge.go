@@ -57,6 +57,9 @@ func (r *Replica) applyPurge(e *raftlog.Entry, c *command) error {
 func (r *Replica) purgeStep() error {
 	p := r.purge
 	if p.task == nil {
+		if err := r.syncBeforeSnapshot(); err != nil {
+			return err
+		}
 		if p.deferred {
 			p.op = r.applied
 		}

@@ -64,6 +64,7 @@ type Config struct {
 
 	member  memberRecord // that this machine is, as found on the disk
 	staging string       // the folder that a transfer fills, if there is one
+	copied  bool         // it has just got its base, a state
 	suspect error        // why it is not the one that it was
 	forgot  bool         // it is the one that it was only because of a defect
 
@@ -284,12 +285,12 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		r.tick()
 	case in.Message != nil && in.Message.Incarnation != r.cfg.Incarnation:
 		r.log.Debug("message of another incarnation dropped", "from", in.Message.From, "incarnation", in.Message.Incarnation)
+	case in.Message != nil && in.Message.Transfer != nil:
+		err = r.takeTransfer(in.Message)
 	case in.Message != nil && in.Message.Base != nil:
 		if in.Message.Base.Segments == nil {
 			err = r.sendPart(in.Message.From, in.Message.Base.From)
 		}
-	case in.Message != nil && in.Message.Transfer != nil:
-		err = r.takeTransfer(in.Message)
 	case in.Message != nil && in.Message.Join != 0:
 		r.admitMember(in.Message.Join)
 	case in.Message != nil:

@@ -42,7 +42,7 @@ func (r *Replica) cleaning() bool {
 // mayCheckpoint tells whether a checkpoint is due. Under reset-record none is begun
 // while a purge is under way: a cleanup that waits after a failure comes first.
 func (r *Replica) mayCheckpoint() bool {
-	return r.since >= r.cfg.CheckpointOps && (r.cfg.Design != ResetRecord || r.purge == nil)
+	return r.since >= r.cfg.CheckpointOps && r.mayEndInLog() && (r.cfg.Design != ResetRecord || r.purge == nil)
 }
 
 // cleanOrApply takes a step of the cleanup or materializes what may be, by turns.

@@ -94,6 +94,9 @@ func (c *Config) showsAt(home string) (Evidence, error) {
 		return Evidence{}, unread(err)
 	}
 	defer jr.Close()
+	if good, err := c.stateShown(home, jr); err != nil || !good {
+		return Evidence{}, err
+	}
 	last := jr.Last()
 	term, err := jr.Term(last)
 	return Evidence{Intact: err == nil, Term: term, Last: last}, nil

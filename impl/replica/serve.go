@@ -21,8 +21,13 @@ type TransferOptions struct {
 }
 
 // serve answers a request of a member: for a manifest, or for chunks.
-func (r *Replica) serve(to int, member uint64, q *transfer.Request) error {
-	if !r.cfg.Compact.On() || !r.leading {
+// Who copies the base gets a state from whoever has it: all that a checkpoint holds
+// was agreed on.
+func (r *Replica) serve(by *Message, q *transfer.Request) error {
+	to, member, standing := by.From, by.Member, r.standing()
+	if by.Base != nil && len(r.line.segments) > 0 {
+		standing = transfer.Standing{Serving: true}
+	} else if !r.cfg.Compact.On() || !r.leading {
 		return nil
 	}
 	r.node.Fetching(member)
@@ -41,7 +46,7 @@ func (r *Replica) serve(to int, member uint64, q *transfer.Request) error {
 	m := r.sender.Manifest(member)
 	if m == nil {
 		var err error
-		if m, err = r.sender.Offer(member, r.eng, r.termOf, r.standing()); err != nil {
+		if m, err = r.sender.Offer(member, r.eng, r.termOf, standing); err != nil {
 			return r.notOffered(err)
 		}
 		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term})

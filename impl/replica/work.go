@@ -52,7 +52,7 @@ func (r *Replica) hasConsensusWork() bool {
 func (r *Replica) hasLocalWork() bool { return r.canApply() || r.canTidy() || r.canTransfer() }
 
 func (r *Replica) canApply() bool {
-	return r.pause == 0 && (r.purge != nil && r.cleanLater == 0 || r.applied < r.committed && !r.blocked)
+	return r.pause == 0 && (r.purge != nil && r.cleanLater == 0 && (r.purge.task != nil || r.mayEndInLog()) || r.applied < r.committed && !r.blocked)
 }
 
 func (r *Replica) canTidy() bool {
@@ -183,6 +183,9 @@ func (r *Replica) localStep() error {
 	case r.later > 0:
 
 	case r.mayCheckpoint():
+		if err := r.syncBeforeSnapshot(); err != nil {
+			return err
+		}
 		r.since = 0
 		r.checkpoint, r.saving = r.eng.Checkpoint(r.encodeExtra()), r.applied
 		return nil

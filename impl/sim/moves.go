@@ -42,6 +42,11 @@ func (m *Moves) note(e *observe.Event, pulling []bool) {
 	case "CommitInstall":
 		m.Completed++
 		pulling[e.Replica] = false
+	case "CopyState": // of a new incarnation; it may have been there
+		if pulling[e.Replica] {
+			m.Completed++
+		}
+		pulling[e.Replica] = false
 	case "DropTransfer", "ProcessCrash", "PowerLoss":
 		end()
 	case "RefuseTransfer":

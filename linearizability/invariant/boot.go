@@ -34,9 +34,10 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 		return
 	}
 	f := v.Facts
-	if v.Member != r.member {
-		*r = replicaState{member: v.Member} // what the one before did and promised is its own
+	if v.Member != r.member && !r.copied {
+		*r = replicaState{} // what the one before did and promised is its own
 	}
+	r.member, r.copied = v.Member, false
 	r.up, r.last = true, f.Applied
 	if promised := min(r.acked, p.committed); v.Last < promised {
 		c.report(p, id, "AckDurable", "the journal ends at op %d after the boot, op %d was acknowledged and committed", v.Last, promised)

@@ -141,6 +141,7 @@ type replicaState struct {
 	switched op.Generation // highest generation it switched to
 	acked    op.Number     // end of the log as it last promised
 	voted    uint64        // term of its last vote
+	copied   bool          // it began with a state, and has not been looked at since
 }
 
 // New prepares a checker for a cluster.

@@ -45,6 +45,8 @@ func (c *Checker) Observe(e observe.Event) {
 		c.completed(p, r, &e)
 	case "CommitInstall":
 		c.installed(p, r, &e)
+	case "CopyState":
+		c.copied(p, r, &e)
 	case "ProcessCrash", "PowerLoss":
 		r.up = false
 	}

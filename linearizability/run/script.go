@@ -177,7 +177,7 @@ func (s *script) beQuiet() {
 // moves are the steps of transfers, which no trace specification knows yet.
 var moves = map[observe.Action]bool{
 	"Compact": true, "OfferTransfer": true, "StageManifest": true, "StageState": true, "DropTransfer": true,
-	"RefuseTransfer": true, "CommitInstall": true, "ReclaimOld": true,
+	"RefuseTransfer": true, "CommitInstall": true, "ReclaimOld": true, "CopyState": true,
 }
 
 // tracer passes events to the invariants and keeps them for the trace. Every
