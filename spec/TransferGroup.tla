@@ -38,6 +38,12 @@ MayOffer(r)   == TRUE
 MayAccept(r)  == TRUE
 MayCompact    == TRUE
 MayStep       == TRUE   \* OrderedGroup takes a step that stops nobody
+MayDrop(r)    == TRUE   \* an offer that could still be had is given up
+MayLetGo(s)   == TRUE
+Counted(x)    == x + 1
+
+(* Defect switch that a model may turn on. *)
+StalePullKept == FALSE
 
 TransferInit ==
     /\ Init
@@ -76,7 +82,7 @@ OfferTransfer(s) ==
     /\ EmptyLeaderOverwrites \/ rep[s].applied = commit
     /\ pin[s].n # commit
     /\ pin' = [pin EXCEPT ![s] = Snapshot(s)]
-    /\ ghost_exports' = ghost_exports + 1
+    /\ ghost_exports' = Counted(ghost_exports)
     /\ last' = [a |-> "OfferTransfer", r |-> s, n |-> commit]
     /\ UNCHANGED <<store, ghosts, dropped, known, pull, ghost_installs>>
 
@@ -149,15 +155,24 @@ CommitInstall(r, n) ==
     /\ rep' = [rep EXCEPT ![r] = pull[r].f]
     /\ known' = [known EXCEPT ![r] = n]
     /\ pull' = [pull EXCEPT ![r] = NoPull]
-    /\ ghost_installs' = ghost_installs + 1
+    /\ ghost_installs' = Counted(ghost_installs)
     /\ last' = [a |-> "CommitInstall", r |-> r, n |-> n]
     /\ UNCHANGED <<log, commit, intent, ghosts, dropped, pin, ghost_exports>>
+
+(* Nobody offers any more what r takes, or r has come to it by itself. *)
+Stale(r) ==
+    /\ pull[r] # NoPull
+    /\ \/ ~Newer(r, pull[r])
+       \/ pull[r].got < 2 /\ ~\E s \in Replicas : pin[s] # NoOffer /\ pin[s].n = pull[r].n /\ pin[s].i = pull[r].i
 
 (* ACTION DropTransfer
    WHO    replica r
    Gives up what it takes. *)
 DropTransfer(r) ==
     /\ pull[r] # NoPull
+    /\ MayDrop(r) \/ Stale(r)
+       \* DEFECT StalePullKept: it waits for whoever made the offer
+    /\ ~StalePullKept
     /\ pull' = [pull EXCEPT ![r] = NoPull]
     /\ last' = [a |-> "DropTransfer", r |-> r]
     /\ UNCHANGED <<store, ghosts, dropped, known, pin, counts>>
@@ -166,6 +181,7 @@ DropTransfer(r) ==
    WHO    replica s
    Offers no more: nobody asked for a while. *)
 DropOffer(s) ==
+    /\ MayLetGo(s)
     /\ pin[s] # NoOffer
     /\ pin' = [pin EXCEPT ![s] = NoOffer]
     /\ last' = [a |-> "DropOffer", r |-> s]
