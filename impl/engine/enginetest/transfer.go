@@ -116,7 +116,7 @@ func (b *bench) same(want *bench) {
 	f.Front, w.Front = 0, 0 // of the disk, not of the state
 	w.Previous = f.Previous
 	require.Equal(b, w, f)
-	require.Equal(b, want.e.Bookmarks(), b.e.Bookmarks())
+	require.Equal(b, append([]engine.BookmarkEntry{}, want.e.Bookmarks()...), append([]engine.BookmarkEntry{}, b.e.Bookmarks()...))
 	require.Equal(b, b.records(want.e), b.records(b.e))
 }
 
