@@ -66,6 +66,9 @@ const (
 	IncarnationIgnored
 	// JournalRollNoDirSync: a new file of the journal is synced, its name is not.
 	JournalRollNoDirSync
+	// ReclaimNotResumed: what a crash or a failed unlink left of older generations, or
+	// below the start, is not removed before the next purge or deletion.
+	ReclaimNotResumed
 )
 
 var names = map[string]Set{
@@ -90,6 +93,7 @@ var names = map[string]Set{
 	"read-moved":                  ReadMoved,
 	"incarnation-ignored":         IncarnationIgnored,
 	"journal-roll-no-dirsync":     JournalRollNoDirSync,
+	"reclaim-not-resumed":         ReclaimNotResumed,
 }
 
 // Names lists the defects, sorted.

@@ -173,7 +173,7 @@ func (s *Scenario) header(r *reader, seen map[string]bool, policies map[string]*
 
 // known tells whether a property is one that is judged.
 func known(property string) bool {
-	return property == check.Property || slices.Contains(invariant.For(replica.ResetRecord), property)
+	return property == check.Property || property == Reclaimed || slices.Contains(invariant.For(replica.ResetRecord), property)
 }
 
 // playable are the designs that the world knows.
@@ -221,7 +221,7 @@ func (s *Scenario) step(r *reader) error {
 	case !v.answers && asks:
 		return r.bad(len(what)+1, "%s has no answer", verb.text)
 	}
-	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, do: func(w *world) string {
+	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, counts: verb.text == "files", do: func(w *world) string {
 		got := do(w.all[on])
 		if !now {
 			w.settle()

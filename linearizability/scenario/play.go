@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"purgelab/impl/defect"
 	"purgelab/linearizability/check"
@@ -230,6 +231,12 @@ func (r *Result) judge(ctx context.Context, w *world, stuck string) {
 	}
 	if stuck != "" {
 		red("NoStuckReplica", stuck)
+	}
+	for i, step := range r.Scenario.Steps {
+		got, _ := strconv.Atoi(r.Answers[i])
+		if want, err := strconv.Atoi(step.Want); step.counts && err == nil && got > want {
+			red(Reclaimed, fmt.Sprintf("%s: %d are there, want %d", step.Text, got, want))
+		}
 	}
 	r.History = w.rec.Events()
 	ops, err := w.rec.Ops()

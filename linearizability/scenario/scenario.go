@@ -112,8 +112,9 @@ type Step struct {
 	// empty if there is no line with ~~.
 	Seen string
 
-	asks bool // a client is answered
-	do   func(*world) string
+	asks   bool // a client is answered
+	counts bool // files are counted
+	do     func(*world) string
 }
 
 // Defects of the scenario as a set.
@@ -124,6 +125,10 @@ func (s *Scenario) Defects() defect.Set {
 	}
 	return d
 }
+
+// Reclaimed is the property of a disk that holds no more files than a step that
+// counts them says: nobody else speaks of space.
+const Reclaimed = "SpaceReclaimed"
 
 // Error is a mistake in a file.
 type Error struct {

@@ -17,7 +17,7 @@ var (
 	onlyHistory = []Layer{History}              // replicas agree on it
 	onlySpec    = []Layer{Spec}                 // no switch in the implementation
 	onlyBoot    = []Layer{Boot}                 // clients are not served, or see nothing wrong
-	onlyScript  = []Layer{Scenario}             // too rare to be met by drawn faults
+	onlyScript  = []Layer{Scenario}             // too rare to be met by drawn faults, or nobody else looks at it
 )
 
 // transfers are the defects that show only where state is moved to replicas that are
@@ -56,6 +56,7 @@ var Table = []Tooth{
 	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", onlyBoot, []string{"HistoryAgreement", "BookmarkBound"}, faults.All},
 	{"older-offer-accepted", "advance", "OfferFreshness", onlyBoot, []string{"NoRewindInstall", "NoStuckReplica", "AckDurable"}, faults.All},
 	{"plane-forgets", "ordered", "AckDurable", onlyBoot, []string{"RetryIdempotent", "NoStuckReplica"}, faults.Memory},
+	{"reclaim-not-resumed", "ordered", "SpaceReclaimed", onlyScript, nil, faults.None},
 	{"recovered-not-synced", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
 	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope"}, faults.PowerOff},

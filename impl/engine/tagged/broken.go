@@ -12,8 +12,8 @@ import (
 	"purgelab/model/op"
 )
 
-// This file holds what defects do to a deletion of records and to a partition that
-// is created again.
+// This file holds what defects do to a deletion of records, to what it leaves on the
+// disk, and to a partition that is created again.
 
 // earliestStored makes the start that of the first batch that is stored.
 func earliestStored(e *Engine) engine.Facts {
@@ -108,4 +108,10 @@ func withOlder(e *Engine, marks []engine.BookmarkEntry) ([]engine.BookmarkEntry,
 		}
 	}
 	return marks, err
+}
+
+// leavesLeftovers: what a boot finds of older generations, or below the start, stays
+// while the partition begins where it began then.
+func leavesLeftovers(e *Engine) bool {
+	return e.o.Defects.Has(defect.ReclaimNotResumed) && e.facts.Generation == e.opened.Generation && e.facts.Start == e.opened.Start
 }

@@ -56,6 +56,7 @@ type Engine struct {
 
 	task      *Task // checkpoint under way
 	unclaimed bool  // Reclaim may find something
+	opened    engine.Facts
 
 	mark segment.Mark // of cp
 	held []*export
@@ -147,7 +148,7 @@ func (e *Engine) Apply(n op.Number, eff engine.Effect) error {
 // one, a segment below the checkpointed start, or a bookmark log that was
 // rewritten.
 func (e *Engine) Reclaim() (engine.Reclaimed, error) {
-	if !e.unclaimed {
+	if !e.unclaimed || leavesLeftovers(e) {
 		return engine.Reclaimed{}, nil
 	}
 	more := engine.Reclaimed{More: true}

@@ -70,6 +70,7 @@ func Open(o engine.Options) (*Engine, engine.Report, error) {
 		e.facts.Pending = &m
 	}
 	e.facts.Front = max(cp.Applied, segs.LastOp(), marks.LastOp(), m.Boundary)
+	e.opened = e.facts
 	r.Front = e.facts.Front
 	return e, r, nil
 }
