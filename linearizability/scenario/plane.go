@@ -229,7 +229,7 @@ func (w *world) base(n *node) *replica.Base {
 		return nil
 	}
 	s := w.decided(n).Source
-	return &replica.Base{From: n.incarnation - 1, Machine: s.Machine, Term: s.Term, Last: s.Last, Dir: w.dirOf(n.incarnation - 1)}
+	return &replica.Base{From: n.incarnation - 1, Machine: s.Machine, Term: s.Term, Last: s.Last, Forced: s.Forced, Dir: w.dirOf(n.incarnation - 1)}
 }
 
 // force is an operator who does not wait for those who have not answered.
