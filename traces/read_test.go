@@ -45,6 +45,7 @@ func TestMalformedTraces(t *testing.T) {
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","front":1,"kind":"half"`, 1), `x:2: Boot of kind "half": want one of none, begun, complete`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"append"`, 1), `x:2: Materialize of kind append without count`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"group-1","count":2`, 1), `x:2: Materialize of kind delete with count 2: it has none`},
+		{head + "\n" + strings.Replace(good, `"Serve"`, `"NewIncarnation","op":4,"count":2,"key":"group-1"`, 1), `x:2: NewIncarnation: position "group-1": want i<incarnation>`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"a\"b"`, 1), `x:2: field "key" is "a\"b": quotes and backslashes are not allowed`},
 	} {
 		_, err := Read(strings.NewReader(c.text), "x")
@@ -111,6 +112,10 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			out.Offset = 3
 		case "count":
 			out.Count = 2
+		case "key":
+			if r.Action == NewIncarnation {
+				out.Key = "i1:g0:3"
+			}
 		case "kind":
 			out.Kind = "poll"
 			if r.Kinds != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"purgelab/impl/observe"
+	"purgelab/model/op"
 )
 
 // Rule says what an event of one action carries beyond time, replica,
@@ -87,6 +88,11 @@ func (h Header) check(e observe.Event) error {
 	}
 	if r.Kinds != nil && !slices.Contains(r.Kinds, e.Kind) {
 		return fmt.Errorf("%s of kind %q: want one of %s", e.Action, e.Kind, strings.Join(r.Kinds, ", "))
+	}
+	if e.Action == NewIncarnation {
+		if _, err := op.ParsePosition(e.Key); err != nil {
+			return fmt.Errorf("%s: %w", e.Action, err)
+		}
 	}
 	if r.takesEffect() {
 		return checkEffect(e)
