@@ -12,6 +12,7 @@ type View struct {
 	ID      int
 	Member  uint64 // the member of the group that this replica is
 	Joining bool   // and it is not a voter yet
+	Home    string // of its files; another one after an install
 	// Sealed: it has stopped for good. Copying: it has no base yet. Then the rest is
 	// empty. Base is the last op of the incarnations before this one, 1 if there is
 	// none; ops are counted along the line of all of them.
@@ -36,7 +37,7 @@ func (r *Replica) View() View {
 	}
 	st := r.node.Status()
 	return View{
-		ID: r.cfg.ID, Member: r.cfg.member.ID, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
+		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
 		Role: st.Role, Term: st.Term, Committed: st.Commit + r.line.shift, Last: r.lastOp(),
 		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}

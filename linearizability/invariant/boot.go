@@ -5,6 +5,7 @@ import (
 
 	"purgelab/impl/consensus"
 	"purgelab/impl/engine"
+	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/sim"
 	"purgelab/model/op"
@@ -37,7 +38,11 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	if v.Member != r.member && !r.copied {
 		*r = replicaState{} // what the one before did and promised is its own
 	}
-	r.member, r.copied = v.Member, false
+	if r.home != "" && v.Home != r.home {
+		// A crash came between an install and the word of it.
+		c.has(p, r, &observe.Event{Replica: id, Op: f.Applied, Generation: f.Generation, Start: f.Start, End: f.End})
+	}
+	r.member, r.copied, r.home = v.Member, false, v.Home
 	r.up, r.last = true, f.Applied
 	if promised := min(r.acked, p.committed); v.Last < promised {
 		c.report(p, id, "AckDurable", "the journal ends at op %d after the boot, op %d was acknowledged and committed", v.Last, promised)

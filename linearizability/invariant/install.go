@@ -27,6 +27,7 @@ func (c *Checker) installed(p *part, r *replicaState, e *observe.Event) {
 		c.report(p, e.Replica, "NoRewindInstall", "installs g%d %d..%d of op %d, had g%d %d..%d of op %d", got.gen, got.start, got.end, e.Op, before.gen, before.start, before.end, r.last)
 	}
 	c.has(p, r, e)
+	r.home = e.Key
 }
 
 // copied: a replica of a new incarnation begins with the state as of an op, which was

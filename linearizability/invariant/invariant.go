@@ -142,6 +142,7 @@ type replicaState struct {
 	acked    op.Number     // end of the log as it last promised
 	voted    uint64        // term of its last vote
 	copied   bool          // it began with a state, and has not been looked at since
+	home     string        // of its files, as it last booted or installed
 }
 
 // New prepares a checker for a cluster.
