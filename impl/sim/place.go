@@ -115,18 +115,33 @@ func (c *Cluster) findTombs(m *machine) error {
 		if !ok {
 			continue
 		}
-		for h, s := range c.shards {
-			if s.incarnation == 0 || s.dir() != dir {
+		for h := range c.shards {
+			at, ok := c.entombed(h, dir)
+			if !ok {
 				continue
 			}
-			m.tombs[s.partition] = max(m.tombs[s.partition], s.incarnation)
-			m.members[h].exists = false
+			m.tombs[at.partition] = max(m.tombs[at.partition], at.incarnation)
+			if at == c.shards[h] {
+				m.members[h].exists = false
+			}
 			if err := removeAll(m.fs(), dir); errors.Is(err, vfs.ErrCrashed) {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// entombed is the incarnation of a shard that has a directory; false if none has. A
+// shard that went on in a new one has had several.
+func (c *Cluster) entombed(h int, dir string) (shard, bool) {
+	at := c.shards[h]
+	for first := max(1, min(c.lines[h].first, at.incarnation)); at.incarnation >= first; at.incarnation-- {
+		if at.dir() == dir {
+			return at, true
+		}
+	}
+	return shard{}, false
 }
 
 const nobody = -1

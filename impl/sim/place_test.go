@@ -162,3 +162,18 @@ func TestTombstonesOutliveEveryCrash(t *testing.T) {
 		}
 	}
 }
+
+// A tombstone is that of the shard whose incarnation it names, be that one before the
+// present: a plane that is behind would have its machine open it again.
+func TestTombstonesOfEveryIncarnation(t *testing.T) {
+	c := &Cluster{shards: []shard{{0, 4}, {1, 1}, {0, 2}}, lines: []line{{first: 3}, {}, {first: 1}}}
+	for dir, want := range map[string][3]op.Incarnation{
+		"p0": {0, 0, 1}, "p0-i2": {0, 0, 2}, "p0-i3": {3, 0, 0}, "p0-i4": {4, 0, 0}, "p1": {0, 1, 0}, "p0-i5": {},
+	} {
+		for h := range c.shards {
+			at, ok := c.entombed(h, dir)
+			require.Equal(t, want[h] != 0, ok, "%s, shard %d", dir, h)
+			require.Equal(t, want[h], at.incarnation, "%s, shard %d", dir, h)
+		}
+	}
+}
