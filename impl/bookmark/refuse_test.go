@@ -114,3 +114,45 @@ func TestReclaimThatCannotList(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, more)
 }
+
+// What cannot be removed stays, and is removed another time.
+func TestRemovalsThatFail(t *testing.T) {
+	d, o := newDisk(t)
+	set := faultfs.NewSet()
+	o.FS = set.Wrap(d.FS())
+	fails := func(label string) {
+		r := faultfs.New(faultfs.FailBefore)
+		r.Label = label
+		set.Clear()
+		set.Add(r)
+	}
+	l, _, err := Open(o)
+	require.NoError(t, err)
+	for n := op.Number(2); n <= 20; n++ {
+		require.NoError(t, l.Store(n, key(int(n)%3), at(op.Offset(n))))
+	}
+	c := l.Capture()
+	fails("bookmark.rewrite.discard")
+	require.ErrorIs(t, l.Sync(c), faultfs.ErrInjected)
+	require.NoError(t, l.Sync(c))
+	fails("bookmark.reclaim")
+	_, err = l.Reclaim(c.Number)
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	did, err := l.Reclaim(c.Number)
+	require.NoError(t, err)
+	require.True(t, did)
+
+	// A file that was made and got no header.
+	d, o = newDisk(t)
+	_, err = d.FS().Create("t", file)
+	require.NoError(t, err)
+	set = faultfs.NewSet()
+	o.FS = set.Wrap(d.FS())
+	fails("bookmark.cut.remove")
+	_, _, err = Open(o)
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	require.NotErrorIs(t, err, corrupt.ErrCorrupt)
+	_, report, err := Open(o)
+	require.NoError(t, err)
+	require.NotNil(t, report.Torn)
+}

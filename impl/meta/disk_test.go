@@ -6,7 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/corrupt"
+	"purgelab/impl/record"
 	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
 )
 
@@ -44,4 +47,27 @@ func TestUnreadableDisk(t *testing.T) {
 		failed++
 	}
 	require.Greater(t, failed, 1)
+}
+
+// The record of the member that a replica is: it cannot be written, and it is whole
+// and holds something else.
+func TestMemberRecord(t *testing.T) {
+	p := newPlane(t, 1, 1)
+	cfg := p.cfg
+	cfg.ID, cfg.Rand = 1, rand.New(rand.NewPCG(1, 1))
+	r := faultfs.New(faultfs.FailBefore)
+	r.Op = "create"
+	d := crashfs.New()
+	require.NoError(t, d.FS().Mkdir("test", cfg.Dir))
+	cfg.FS = faultfs.NewSet(r).Wrap(d.FS())
+	err := Format(cfg)
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	require.ErrorContains(t, err, "meta 1: format: ")
+	require.NoError(t, Format(cfg))
+	_, err = Open(cfg)
+	require.NoError(t, err)
+	require.NoError(t, record.Write(cfg.FS, "test", cfg.Dir+"/member", cfg.identity(), []byte{0xff}))
+	_, err = Open(cfg)
+	require.ErrorIs(t, err, corrupt.ErrCorrupt)
+	require.ErrorContains(t, err, cfg.Dir+"/member: ")
 }

@@ -130,3 +130,30 @@ func TestPayloadsWithoutShape(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// A file that cannot be made stores nothing, one that cannot be removed is removed
+// another time, and no read answers with fewer records than it was asked for.
+func TestFilesThatFail(t *testing.T) {
+	d := newDisk(t)
+	set := faultfs.NewSet()
+	o := options(set.Wrap(d.FS()))
+	l, _, err := Open(o)
+	require.NoError(t, err)
+	r := faultfs.New(faultfs.FailBefore)
+	r.Label = "segment.roll.create"
+	set.Add(r)
+	require.ErrorIs(t, l.Append(2, 0, 5, payloads(2, 1)), faultfs.ErrInjected)
+	for n := op.Number(2); n <= 12; n++ {
+		require.NoError(t, l.Append(n, op.Offset(n-2)*3, 5, payloads(n, 3)))
+	}
+	_, err = l.Read(30, 40, 9)
+	require.ErrorContains(t, err, "segment: read offset 30: want 9 records, got 3")
+	r = faultfs.New(faultfs.FailBefore)
+	r.Label = "segment.reclaim"
+	set.Add(r)
+	_, err = l.Reclaim(30)
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	did, err := l.Reclaim(30)
+	require.NoError(t, err)
+	require.True(t, did)
+}

@@ -77,6 +77,11 @@ func TestIntactButWrong(t *testing.T) {
 			b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(b, 2), 9)
 			put(o, o.resetFile(), record.Encode(me, b))
 		}, "incarnation of the floor: want 1, got 2"},
+		"bookmarks of the era before that are not there": {func(o *Options) {
+			b := make([]byte, checkpointBytes)
+			binary.LittleEndian.PutUint32(b[60:], 9)
+			put(o, o.checkpointFile(), record.Encode(o.Identity, b))
+		}, "bookmarks of the generation before: want at most 0, got 9"},
 		"a short record":     {func(o *Options) { put(o, o.genFile(), record.Encode(o.Identity, []byte{1})) }, "record bytes: want at least 4, got 1"},
 		"another's bookmark": {func(o *Options) { mark(o, func(b []byte) { copy(b[4:], other.Append(nil)) }) }, "belongs to another replica"},
 		"no version":         {func(o *Options) { mark(o, func(b []byte) { b[24] = 0 }) }, "bookmarks as of op 4: want 2, got 1"},
@@ -106,4 +111,25 @@ func TestFilesOfOthers(t *testing.T) {
 	e = mustOpen(t, options(d))
 	require.Len(t, e.Bookmarks(), 2)
 	require.Panics(t, func() { _ = e.Apply(9, engine.Effect{}) }, "an op left out")
+}
+
+// A checkpoint whose call fails says of which op it is, and the next one ends.
+func TestCheckpointThatFails(t *testing.T) {
+	d, e := filled(t)
+	e.Close()
+	r := faultfs.New(faultfs.FailBefore)
+	r.Label = "checkpoint.record"
+	o := options(d)
+	o.FS = faultfs.NewSet(r).Wrap(d.FS())
+	e = mustOpen(t, o)
+	require.NoError(t, e.Apply(5, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"b"}}))
+	var err error
+	for w, done := e.Checkpoint(nil), false; err == nil && !done; {
+		done, _, err = w.Step()
+	}
+	require.ErrorIs(t, err, faultfs.ErrInjected)
+	require.ErrorContains(t, err, "flat: checkpoint of op 5: ")
+	finish(t, e.Checkpoint(nil))
+	e.Close()
+	require.EqualValues(t, 5, mustOpen(t, options(d)).Facts().Applied)
 }
