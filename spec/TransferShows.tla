@@ -43,6 +43,12 @@ NeverResumes ==
 NeverCommitsLater ==
     [][ ~(ghost_crashes > 0 /\ last.a = "Boot" /\ last'.a = "CommitInstall") ]_all
 
+(* Power fails right after an install, and something stops the replica again while it     *)
+(* recovers.                                                                    *)
+NeverStopsInRecovery ==
+    [][ ~(ghost_crashes > 1 /\ last.a = "Boot" /\ last'.a \in {"ProcessCrash", "PowerLoss"}
+          /\ root.n > 0 /\ mem.applied = root.n) ]_all
+
 (* An install ends a purge that this replica had begun. *)
 NeverEndsPurge ==
     [][ ~(last'.a = "CommitInstall" /\ disk.marker.st = "begun") ]_all
