@@ -10,7 +10,8 @@ const (
 	CompletionStartedOver
 	// ChecksumIgnored: a batch of messages is taken as it is, whatever its checksum.
 	ChecksumIgnored
-	// SyncRetried: a sync of the journal that failed is tried again, and believed.
+	// SyncRetried: a failed sync, of the journal or of a directory, is tried again, and
+	// believed.
 	SyncRetried
 )
 

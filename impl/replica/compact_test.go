@@ -103,7 +103,7 @@ func TestCompactionPolicy(t *testing.T) {
 
 // A replica that fails to compact goes on, and does so later.
 func TestCompactionFails(t *testing.T) {
-	for _, rule := range []string{"fail-before label=journal.compact.write", "fail-before label=journal.compact.dirsync", "fail-before label=journal.reclaim"} {
+	for _, rule := range []string{"fail-before label=journal.compact.write", "fail-before label=journal.reclaim"} {
 		r, err := faultfs.Parse(rule)
 		require.NoError(t, err)
 		c := newClusterOf(t, 1, compacting)

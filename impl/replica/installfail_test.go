@@ -18,7 +18,7 @@ func TestInstallFails(t *testing.T) {
 		"fail-after op=rename label=replica.member":              true,
 		"fail-before op=syncdir label=replica.member":            true,
 		"fail-before op=create label=journal.begin":              false,
-		"fail-before op=syncdir label=transfer.names":            false,
+		"fail-before op=syncdir label=transfer.names":            true,
 		"fail-after op=rename label=transfer.checkpoint":         false,
 		"fail-before op=write label=transfer.chunk":              false,
 		"fail-before op=create label=transfer.offer":             false,

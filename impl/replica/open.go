@@ -13,6 +13,7 @@ import (
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
 	"purgelab/impl/raftlog"
+	"purgelab/impl/vfs/durable"
 	"purgelab/model/op"
 )
 
@@ -37,6 +38,9 @@ func Open(cfg Config) (*Replica, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
+	}
+	if cfg.Design != ResetRecord && !cfg.Defects.Has(defect.SyncRetried) { // that one's engine fences itself
+		cfg.FS = durable.Fence(cfg.FS)
 	}
 	err := cfg.findMember()
 	if sealed, e := cfg.isSealed(); e != nil {

@@ -15,8 +15,8 @@ import (
 //	of a reclaim, or a write of an op       what it makes is made in a new file;
 //	                                        Applied stays where it is
 //	a read for a client                     the client is told to ask again
-//	the journal, or a sync of messages or   *DiskError: the replica stops, and its
-//	bookmarks                               machine must be restarted, so that no
+//	the journal, or a sync of messages,     *DiskError: the replica stops, and its
+//	bookmarks or a directory                machine must be restarted, so that no
 //	                                        cache shows what the disk lost
 //	damage                                  corrupt.Error: the replica stops for good
 //

@@ -1,6 +1,10 @@
 package replica
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,7 +77,10 @@ func TestFailedPurgeStepIsTakenAgain(t *testing.T) {
 			purge := c.ask(&op.Request{Kind: op.Purge, Intent: 1})
 			fresh := c.ask(&op.Request{Kind: op.Append, Payloads: []op.Payload{"fresh"}})
 			c.settle()
-			require.Empty(t, c.stopped, r)
+			if err := c.stopped[1]; err != nil { // see TestFailedSyncOfADirectoryStops
+				require.ErrorContains(t, err, "faultfs: syncdir")
+				continue
+			}
 			v := c.replicas[0].View()
 			if set.Hits() == 0 {
 				require.Equal(t, op.OK, c.answers[purge].Code)
@@ -105,10 +112,72 @@ func TestFailedPurgeStepIsTakenAgain(t *testing.T) {
 	}
 }
 
+// A failed sync of a directory, whichever and whatever came of the names, stops the
+// replica: it is not tried again and believed. When the machine is back all that was
+// acknowledged is there, and nothing that was purged.
+func TestFailedSyncOfADirectoryStops(t *testing.T) {
+	for _, action := range []string{"fail-before", "fail-after", "names-forget"} {
+		seen := map[string]bool{}
+		for nth := 1; ; nth++ {
+			c := newCluster(t, 1, 0)
+			c.cfg.CheckpointOps, c.cfg.JournalBytes, c.cfg.SegmentBytes = 4, 512, 64
+			c.elect()
+			r, err := faultfs.Parse(action + " op=syncdir")
+			require.NoError(t, err)
+			set := c.breaks(1)
+			r.Nth = nth
+			set.Add(r)
+			var label string
+			set.Hit = func(e *faultfs.Error) { label = string(e.Label) }
+			acked, gen := []string{}, 0
+			for i := 0; i < 12 && c.replicas[0] != nil; i++ {
+				if i == 6 {
+					token := c.ask(&op.Request{Kind: op.Purge, Intent: 1})
+					if c.settle(); c.replicas[0] != nil {
+						require.Equal(t, op.OK, c.answers[token].Code)
+						acked, gen = nil, 1
+					}
+					continue
+				}
+				payload := fmt.Sprint(i)
+				token := c.ask(&op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload(payload)}})
+				if c.settle(); c.answers[token].Code == op.OK && c.replicas[0] != nil {
+					acked = append(acked, payload)
+				}
+			}
+			for range 30 * retryTicks { // what is left to do behind
+				if c.replicas[0] != nil {
+					c.tick()
+				}
+			}
+			if set.Hits() == 0 {
+				require.Nil(t, c.stopped[1])
+				break
+			}
+			seen[label] = true
+			var disk *DiskError
+			require.ErrorAs(t, c.stopped[1], &disk, r)
+			c.crash(1, true)
+			require.NoError(t, c.boot(1), r)
+			c.elect()
+			c.settle()
+			got, purged := c.first(), fmt.Sprintf("ok i1:g%d:0 ", gen)
+			if gen == 0 && strings.HasPrefix(got, "ok i1:g1:0") { // nobody was told
+				acked, purged = nil, "ok i1:g1:0"
+			}
+			require.True(t, strings.HasPrefix(got, purged+strings.Join(acked, " ")), "%s: %q, acknowledged %q in g%d", r, got, acked, gen)
+		}
+		t.Log(action, slices.Sorted(maps.Keys(seen)))
+		for _, label := range []string{"checkpoint.names", "checkpoint.record.dirsync", "journal.roll.dirsync", "purge.begin.dirsync", "purge.switch.dirsync", "purge.complete.dirsync"} {
+			require.True(t, seen[label], "%s: %s", action, label)
+		}
+	}
+}
+
 // A checkpoint that fails is taken again, and ops are applied meanwhile.
 func TestFailedCheckpointIsTakenAgain(t *testing.T) {
 	for _, rule := range []string{
-		"fail-before label=checkpoint. times=3", "fail-after label=checkpoint. nth=2 times=3",
+		"fail-before op=create label=checkpoint. times=3", "fail-after op=rename label=checkpoint. times=2",
 		"sync-forget label=checkpoint. times=3", "no-space label=checkpoint. times=3",
 	} {
 		c := newCluster(t, 1, 0)

@@ -106,7 +106,7 @@ func Run(o Options) (*Report, error) {
 			continue
 		}
 		for k := range kinds {
-			if o.fits(k, total.Calls[i]) {
+			if fits(k, total.Calls[i]) {
 				units <- pointAt(k, total.Calls, i)
 			}
 		}
@@ -144,7 +144,7 @@ func (r *Report) unit(o *Options, first *Point) {
 				continue
 			}
 			for k := range kinds {
-				if o.fits(k, recovery[j]) && len(r.Reds) < o.Stop {
+				if fits(k, recovery[j]) && len(r.Reds) < o.Stop {
 					r.again(o, &one, pointAt(k, recovery, j))
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
 )
@@ -34,14 +33,13 @@ func (k Kind) power() bool { return k >= PowerBefore }
 
 func (k Kind) after() bool { return k == FailAfter || k == ProcessAfter || k == PowerAfter }
 
-// fits tells whether a kind can strike at a call. What a failed sync of a folder
-// loses is the matter of reset-record alone; the others rely on it (docs/disks.md).
-func (o *Options) fits(k Kind, c crashfs.Call) bool {
+// fits tells whether a kind can strike at a call.
+func fits(k Kind, c crashfs.Call) bool {
 	switch k {
 	case SyncForget, SyncEvict:
 		return c.Op == "sync"
 	case NamesForget:
-		return c.Op == "syncdir" && o.Design == replica.ResetRecord
+		return c.Op == "syncdir"
 	}
 	return true
 }

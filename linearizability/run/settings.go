@@ -171,6 +171,7 @@ func (s *Settings) draw() (*faults.Plan, error) {
 		return p.Keeping(), nil
 	}
 	p.LoseMemory(class, s.Replicas, span(s), sim.Split(s.Seed, "memory"))
+	p.ForgetNames(sim.Split(s.Seed, "names"))
 	return p, nil
 }
 
