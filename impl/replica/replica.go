@@ -330,6 +330,9 @@ func (r *Replica) tick() {
 	r.retryReads()
 	r.changing = max(0, r.changing-1)
 	r.joinGroup()
+	if r.cfg.Defects.Has(defect.CompactPastCheckpoint) {
+		r.snapshot(r.applied)
+	}
 	r.tickFetch()
 	r.tickServe()
 }

@@ -38,6 +38,7 @@ var Table = []Tooth{
 	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
 	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
 	{"commit-clamped", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
+	{"compact-past-checkpoint", "ordered", "AckDurable", journals, []string{"NoStuckReplica"}, faults.PowerOff},
 	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
 	{"completion-started-over", "ordered", "NoStuckReplica", onlyScript, nil, faults.None},
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},

@@ -98,6 +98,9 @@ func (t *Tooth) settings(seed uint64) run.Settings {
 	if slices.Contains(transfers, t.Name) {
 		s.CompactOps = 4
 	}
+	if t.Name == "compact-past-checkpoint" { // seldom enough that there is something between
+		s.CompactOps = 60
+	}
 	switch t.Property {
 	case "IncarnationIsolation":
 		s.Recreate = 4

@@ -1,0 +1,7 @@
+package defect
+
+// CompactPastCheckpoint: the journal drops what is materialized, whether or not a
+// durable checkpoint has it.
+const CompactPastCheckpoint Set = 1 << 59
+
+func init() { names["compact-past-checkpoint"] = CompactPastCheckpoint }
