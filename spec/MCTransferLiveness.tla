@@ -23,7 +23,8 @@ Uncounted(x)    == x
 (* A chunk is asked for again until it comes; an offer is made to whoever asks. *)
 Fair ==
     /\ WF_all(Applies)
-    /\ WF_all(Agrees /\ last'.a \in {"Boot", "Commit"})
+    /\ WF_all(Boots)
+    /\ WF_all(Agrees /\ last'.a = "Commit")
     /\ WF_all(OfferTransfer(r2))
     /\ SF_all(StageManifest(r1, r2))
     /\ SF_all(StageChunk(r1, r2))

@@ -37,7 +37,7 @@ NoPull  == [n |-> 0]
 MayOffer(r)   == TRUE
 MayAccept(r)  == TRUE
 MayCompact    == TRUE
-MayStep       == TRUE   \* OrderedGroup takes a step that stops nobody
+MayStep       == TRUE   \* OrderedGroup takes a step in which nobody stops or boots
 MayDrop(r)    == TRUE   \* an offer that could still be had is given up
 MayLetGo(s)   == TRUE
 Counted(x)    == x + 1
@@ -208,7 +208,6 @@ Agrees ==
        \/ \E o \in Ops : Propose(o)
        \/ Commit(commit + 1, log[commit + 1])
        \/ \E r \in Replicas : BecomeLeader(r, Len(log) - commit - 1)
-       \/ \E r \in Replicas : Boot(r, rep[r].boundary)
        \/ \E r \in Replicas, q \in Reads : Answer(r, q)
     /\ UNCHANGED <<transfer, counts>>
 
@@ -218,6 +217,10 @@ Stops ==
     /\ pin' = [r \in Replicas |-> IF rep'[r].up THEN pin[r] ELSE NoOffer]
     /\ UNCHANGED <<dropped, known, pull, counts>>
 
+Boots ==
+    /\ \E r \in Replicas : Boot(r, rep[r].boundary)
+    /\ UNCHANGED <<transfer, counts>>
+
 Rejoins ==
     /\ \E r \in Replicas :
         /\ Rejoin(r)
@@ -226,7 +229,7 @@ Rejoins ==
     /\ UNCHANGED <<dropped, pin, counts>>
 
 (* The log from which a new incarnation goes on is one that some replica has. *)
-Begin0 ==
+Succeeds ==
     /\ \E k \in 0 .. MaxBack, rest \in Rests, o \in Offsets :
         /\ commit - k >= dropped
         /\ NewIncarnation(commit - k, rest, o)
@@ -237,8 +240,9 @@ TransferNext ==
     \/ Agrees
     \/ Applies
     \/ Stops
+    \/ Boots
     \/ Rejoins
-    \/ Begin0
+    \/ Succeeds
     \/ \E s \in Replicas : OfferTransfer(s)
     \/ Compact(commit)
     \/ \E r, s \in Replicas : StageManifest(r, s)
