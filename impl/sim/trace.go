@@ -67,7 +67,9 @@ func (s *source) Observe(e observe.Event) {
 	case "PurgeComplete", "PurgeDuplicate", "Serve", "Checkpoint", "CommitInstall":
 		r.changed = true
 	}
-	r.c.Effects.Moves.note(&e, r.pulling[e.Partition])
+	if r.c.o.Compact.On() {
+		r.c.Effects.Moves.note(&e, r.pulling[e.Partition])
+	}
 	if r.sink != nil {
 		r.sink.Observe(e)
 	}
