@@ -22,8 +22,9 @@ type docRow struct {
 }
 
 // Markdown is the matrix for docs/defects.md. What was not asked stays as old, the
-// text that stood there, says: other layers, and with some, in which only some defects
-// were asked, the other defects and what was found without any.
+// text that stood there, says: other layers, what an interrupt cut off, and with some,
+// in which only some defects were asked, the other defects and what was found without
+// any.
 func (m *Matrix) Markdown(old string, some bool) string {
 	before := readDocument(old)
 	now := document{controls: before.controls}
@@ -37,7 +38,7 @@ func (m *Matrix) Markdown(old string, some bool) string {
 		row := docRow{t.Name, t.Design, t.Property, map[string]string{}}
 		for k, l := range Layers {
 			text := m.Rows[i].Cells[k].Short()
-			if t.must(l) && !slices.Contains(m.Layers, l) {
+			if t.must(l) && !slices.Contains(m.Layers, l) || m.Rows[i].Cells[k].cutOff() {
 				text = cmp.Or(before.cell(t.Name, string(l)), notAsked)
 			}
 			row.cells[string(l)] = text

@@ -71,5 +71,8 @@ func TestDocumentKeepsWhatWasNotAsked(t *testing.T) {
 	older := "| defect | design | breaks | boot |\n| --- | --- | --- | --- |\n| a | ordered | P | caught: P, 1 run |\n"
 	require.Contains(t, matrix(5, []Layer{Boot}, "b").Markdown(older, true), "| a | ordered | P | not asked | not asked | not asked | caught: P, 1 run | not asked |\n| b |")
 	require.Equal(t, some, matrix(5, nil, "b").Markdown(some, true))
+	cut := matrix(6, []Layer{Boot}, "a")
+	cut.Rows[0].Cells[3].fail(interrupted + "enough")
+	require.Contains(t, cut.Markdown(boot, true), "| a | ordered | P | caught: P, 1 run | - | - | caught: P, 2 runs | - |")
 	require.Contains(t, matrix(5, []Layer{Boot}, "d").Markdown(some, true), "| d | ordered | P | not asked | - | - | caught: P, 5 runs | - |")
 }

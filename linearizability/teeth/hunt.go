@@ -145,7 +145,7 @@ func (h *hunt) close(ended error) {
 		case h.err != nil:
 			c.Outcome, c.Reason = Undecided, h.err.Error()
 		case ended != nil:
-			c.Outcome, c.Reason = Undecided, "interrupted: "+ended.Error()
+			c.Outcome, c.Reason = Undecided, interrupted+ended.Error()
 		case c.Reason != "":
 			c.Outcome = Undecided // some history could not be judged
 		default:

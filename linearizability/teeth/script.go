@@ -54,8 +54,8 @@ func (m *job) scenario(ctx context.Context, s *scenario.Scenario, c *Cell, contr
 	replay := "purgelab scenario " + s.Name
 	for _, way := range s.Ways() {
 		if err := ctx.Err(); err != nil {
-			c.fail("interrupted: " + err.Error())
-			control.undecided("interrupted: " + err.Error())
+			c.fail(interrupted + err.Error())
+			control.undecided(interrupted + err.Error())
 			return
 		}
 		c.Runs++

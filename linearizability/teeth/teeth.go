@@ -180,6 +180,14 @@ func (c *Cell) red(named bool, property, reason, replay string) {
 	}
 }
 
+// interrupted begins the reason of a cell that was cut off.
+const interrupted = "interrupted: "
+
+// cutOff tells that an interrupt came before the answer.
+func (c *Cell) cutOff() bool {
+	return c.Outcome == Undecided && strings.HasPrefix(c.Reason, interrupted)
+}
+
 // fail ends it without an answer.
 func (c *Cell) fail(reason string) {
 	c.Outcome, c.Reason = Undecided, reason

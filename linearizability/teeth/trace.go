@@ -80,7 +80,7 @@ func (m *job) rejected(ctx context.Context, tool tlc.Tool, hunts []*hunt, cells 
 		}
 		c.Outcome = Missed
 		if ctx.Err() != nil {
-			c.fail("interrupted: " + context.Cause(ctx).Error())
+			c.fail(interrupted + context.Cause(ctx).Error())
 		} else if c.Runs == 0 {
 			c.Reason = "no run met the bug"
 		}
