@@ -6,9 +6,7 @@ const (
 	// committed.
 	InstallBeforeSync Set = 1 << (iota + 53)
 	// StagedRenameWithoutSync: records of the new state are renamed into place, and
-	// their directories are not synced before the install is committed. It has no
-	// name: a run would have to lose power between two calls of one step of a replica,
-	// which only the tests of package transfer do.
+	// their directories are not synced before the install is committed.
 	StagedRenameWithoutSync
 	// SessionsNotTransferred: what a replica remembers of its clients is left out of
 	// the state that it offers.
@@ -25,6 +23,7 @@ const (
 
 func init() {
 	names["install-before-sync"] = InstallBeforeSync
+	names["staged-rename-without-sync"] = StagedRenameWithoutSync
 	names["sessions-not-transferred"] = SessionsNotTransferred
 	names["old-generation-bookmarks-transferred"] = OldGenerationBookmarksTransferred
 	names["older-offer-accepted"] = OlderOfferAccepted

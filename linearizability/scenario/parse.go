@@ -7,6 +7,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/invariant"
 )
@@ -159,16 +160,23 @@ func (s *Scenario) header(r *reader, seen map[string]bool, policies map[string]*
 			}
 			s.Refuses = append(s.Refuses, id)
 		}
-	case "checkpoint", "segment", "journal":
+	case "checkpoint", "segment", "journal", "compact":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
 			return r.bad(at, "%s %q: want a number from 1", name, value)
 		}
-		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal}[name] = n
+		*map[string]*int{"checkpoint": &s.Checkpoint, "segment": &s.Segment, "journal": &s.Journal, "compact": &s.Compact}[name] = n
 	default:
-		return r.bad(1, "%q: want one of scenario, says, origin, replicas, partitions, design, variant, messages, bookmarks, defect, red, listed, refuses, checkpoint, segment, journal", name)
+		return r.bad(1, "%q: want one of scenario, says, origin, replicas, partitions, design, variant, messages, bookmarks, defect, red, listed, refuses, checkpoint, segment, journal, compact", name)
 	}
 	return nil
+}
+
+// refuses tells whether a rule makes a disk refuse calls, and no more.
+func refuses(rule string) bool {
+	return slices.ContainsFunc([]faultfs.Action{faultfs.FailBefore, faultfs.FailAfter, faultfs.NoSpace, faultfs.ShortWrite}, func(a faultfs.Action) bool {
+		return strings.Contains(rule, string(a))
+	})
 }
 
 // known tells whether a property is one that is judged.
@@ -210,6 +218,7 @@ func (s *Scenario) step(r *reader) error {
 		return err
 	}
 	s.powers = s.powers || strings.Contains(what, "power-loss")
+	s.damages = s.damages || verb.text == "rot" || verb.text == "fault" && !refuses(what)
 	now := r.flag("at-once")
 	if err := r.end(); err != nil {
 		return err

@@ -50,6 +50,9 @@ type Scenario struct {
 	// Checkpoint, Segment and Journal are the number of ops between checkpoints
 	// and the sizes of files.
 	Checkpoint, Segment, Journal int
+	// Compact is how many ops a journal holds before it drops what a checkpoint
+	// covers; 0: it never does.
+	Compact int
 	// Defect reproduces the report, and violates Red; both empty if no switch does.
 	Defect string
 	Red    string
@@ -64,6 +67,7 @@ type Scenario struct {
 	recreate int      // how often the partition is created again
 	replaces bool     // disks
 	powers   bool     // takes the power from machines
+	damages  bool     // makes disks lose what they have synced
 }
 
 // Way is one way to play a scenario.

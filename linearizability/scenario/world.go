@@ -103,6 +103,9 @@ func newWorld(s *Scenario, way Way, defects defect.Set) *world {
 	c.watch.Design(d)
 	c.watch.Promises(c.policy.Messages == replica.Persisted, c.policy.Bookmarks == replica.Persisted)
 	c.watch.Policy(c.policy)
+	if !s.damages && !s.replaces {
+		c.watch.Sound()
+	}
 	if s.forgetful(way) {
 		c.plane = newPlane(c)
 	}
@@ -202,6 +205,7 @@ func (w *world) boot(n *node) {
 	c := w.config(n)
 	c.HeartbeatTicks, c.ElectionTicks, c.Sessions = heartbeatTicks, electionTicks, 64
 	c.CheckpointOps, c.SegmentBytes, c.JournalBytes = w.s.Checkpoint, w.s.Segment, w.s.Journal
+	c.Compact.Ops = w.s.Compact
 	c.Rand, c.Sink, c.Defects = rand.New(&timers{boot: w.boots}), sink{w, n.id, w.shard}, w.defects
 	r, err := replica.Open(c)
 	if err != nil {

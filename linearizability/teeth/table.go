@@ -65,6 +65,7 @@ var Table = []Tooth{
 	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
 	{"sessions-not-transferred", "ordered", "HistoryAgreement", onlyBoot, []string{"SessionOnce"}, faults.All},
 	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", onlySpec, nil, faults.None},
+	{"staged-rename-without-sync", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound"}, faults.Network},
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},
 	{"suspect-acks", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
