@@ -51,12 +51,12 @@ CHECK_DEADLOCK FALSE
 // archive finds the archive for a tool, or writes it. Empty: there is none. An empty
 // file says that this Java writes none, so that it is not asked again.
 func archive(ctx context.Context, tool Tool, version []byte, tools string, log io.Writer) string {
-	jar, err := os.Stat(tool.Jar)
+	jar, err := os.Stat(tool.path())
 	if err != nil {
 		return ""
 	}
 	// Java accepts it only together with the very jar and build that it was made of.
-	of := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n", tool.Java, version, tool.Jar, jar.Size(), jar.ModTime().UnixNano()))
+	of := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n", tool.Java, version, tool.path(), jar.Size(), jar.ModTime().UnixNano()))
 	path := filepath.Join(tools, "tlc-"+hex.EncodeToString(of[:6])+".jsa")
 	if have, err := os.Stat(path); err == nil {
 		if have.Size() == 0 {
@@ -85,6 +85,14 @@ func archive(ctx context.Context, tool Tool, version []byte, tools string, log i
 		return ""
 	}
 	return path
+}
+
+// path is the jar without symbolic links: Java compares it with that of the archive.
+func (t Tool) path() string {
+	if path, err := filepath.EvalSymlinks(t.Jar); err == nil {
+		return path
+	}
+	return t.Jar
 }
 
 // writeArchive lets TLC check the small model, and Java write down what it loaded.

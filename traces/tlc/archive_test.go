@@ -17,6 +17,15 @@ import (
 func TestArchive(t *testing.T) {
 	found := tool(t)
 	require.NotEmpty(t, found.Archive)
+	elsewhere := filepath.Join(t.TempDir(), "linked")
+	folder, err := filepath.Abs("../../.tools")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(folder, elsewhere))
+	linked, err := Find(context.Background(), elsewhere, io.Discard)
+	require.NoError(t, err)
+	if os.Getenv(envJar) == "" {
+		require.Equal(t, filepath.Base(found.Archive), filepath.Base(linked.Archive), "one archive, whatever way leads to the jar")
+	}
 	loads := filepath.Join(t.TempDir(), "loads")
 	out, err := exec.Command(found.Java, "-XX:SharedArchiveFile="+found.Archive, "-Xlog:class+load:file="+loads, "-cp", found.Jar, "tlc2.TLC", "-help").CombinedOutput()
 	require.NotEmpty(t, out, "%v", err)

@@ -140,7 +140,7 @@ func (o Options) arguments(tool Tool, meta string) []string {
 	if len(o.Library) > 0 {
 		args = append(args, "-DTLA-Library="+strings.Join(o.Library, string(os.PathListSeparator)))
 	}
-	args = append(args, "-cp", tool.Jar, "tlc2.TLC", "-tool", "-workers", strconv.Itoa(workers), "-metadir", meta, "-fp", "0")
+	args = append(args, "-cp", tool.path(), "tlc2.TLC", "-tool", "-workers", strconv.Itoa(workers), "-metadir", meta, "-fp", "0")
 	if o.Deadlock {
 		args = append(args, "-deadlock")
 	}
