@@ -34,9 +34,6 @@ type Options struct {
 // runs out of memory.
 const defaultBatch = 25000
 
-// shortBatch is up to how many steps TLC ends within seconds.
-const shortBatch = 15000
-
 // Report is the judgement of one trace.
 type Report struct {
 	Trace   string      `json:"trace"`
@@ -331,17 +328,13 @@ func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*t
 	if err := writeModules(dir, judge, invariant, batch); err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	steps := 0
-	for _, j := range batch {
-		steps += len(j.steps)
-	}
 	spec, err := filepath.Abs(v.o.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	return tlc.Run(ctx, v.tool, tlc.Options{
 		Dir: dir, Module: judge.root + ".tla", Config: judge.root + ".cfg", Library: []string{spec},
-		Timeout: v.o.Timeout, Keep: v.o.Keep, Name: name, Short: steps <= shortBatch,
+		Timeout: v.o.Timeout, Keep: v.o.Keep, Name: name, Short: true,
 	})
 }
 
