@@ -28,11 +28,11 @@ func (r *Replica) snapshot(n op.Number) {
 	r.trim = r.cfg.Compact.On()
 }
 
-// syncBeforeSnapshot makes the journal durable up to what a checkpoint is about to
+// syncBeforeSnapshot makes the journal durable up to op n, which a checkpoint is about to
 // hold: a state without the log that ends in it would be of no use to a new
 // incarnation, which goes on from a log.
-func (r *Replica) syncBeforeSnapshot() error {
-	if !r.cfg.Compact.On() || !r.cfg.Policy.forgetful() || r.jr.Synced() >= r.own(r.applied) {
+func (r *Replica) syncBeforeSnapshot(n op.Number) error {
+	if !r.cfg.Compact.On() || !r.cfg.Policy.forgetful() || r.jr.Synced() >= r.own(n) {
 		return nil
 	}
 	r.out.Synced = true

@@ -189,6 +189,9 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 		r.staged.name, r.cfg.staging = name, name
 	}
 	r.staged.op = m.Point.Applied
+	if err := r.cfg.cleanStaging(); err != nil {
+		return r.refused(err)
+	}
 	p, err := transfer.Begin(transfer.PullOptions{
 		Engine: engine.Options{FS: r.cfg.FS, Dir: r.cfg.Dir + "/" + r.staged.name, Identity: r.cfg.identity(), SegmentBytes: r.cfg.SegmentBytes, Defects: r.cfg.Defects},
 		Import: r.cfg.importer(), Window: r.cfg.Transfer.Window,

@@ -36,6 +36,29 @@ func (c *Config) nextHome() (string, error) {
 	return fmt.Sprintf("h%d", last+1), err
 }
 
+// cleanStaging removes from the folder that a transfer fills what is not the engine's. It
+// may have been a home before, and what is left of its journal must not be taken for a
+// part of the new one, nor come back.
+func (c *Config) cleanStaging() error {
+	dir := c.Dir + "/" + c.staging
+	names, err := c.FS.List(dir)
+	if errors.Is(err, vfs.ErrNotExist) {
+		return nil
+	}
+	removed := false
+	for _, name := range names {
+		if name != "journal/" && !strings.HasPrefix(name, "boot") {
+			continue
+		}
+		removed = true
+		err = errors.Join(err, removeAll(c.FS, dir+"/"+strings.TrimSuffix(name, "/")))
+	}
+	if err == nil && removed {
+		err = c.FS.SyncDir("transfer.home.clean", dir)
+	}
+	return err
+}
+
 // needs tells whether an entry of the directory of the partition must stay.
 func (c *Config) needs(name string) bool {
 	plain, folder := strings.CutSuffix(name, "/")

@@ -57,7 +57,7 @@ func (r *Replica) applyPurge(e *raftlog.Entry, c *command) error {
 func (r *Replica) purgeStep() error {
 	p := r.purge
 	if p.task == nil {
-		if err := r.syncBeforeSnapshot(); err != nil {
+		if err := r.syncBeforeSnapshot(p.op); err != nil {
 			return err
 		}
 		if p.deferred {

@@ -183,7 +183,7 @@ func (r *Replica) localStep() error {
 	case r.later > 0:
 
 	case r.mayCheckpoint():
-		if err := r.syncBeforeSnapshot(); err != nil {
+		if err := r.syncBeforeSnapshot(r.applied); err != nil {
 			return err
 		}
 		r.since = 0
