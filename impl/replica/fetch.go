@@ -50,7 +50,7 @@ type fetching struct {
 
 // offered takes an offer of raft.
 func (r *Replica) offered(from uint64) {
-	if !r.cfg.Compact.On() || r.fetch != nil && r.fetch.from == from {
+	if r.fetch != nil && r.fetch.from == from {
 		return
 	}
 	r.giveUp()

@@ -27,7 +27,7 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 	to, member, standing := by.From, by.Member, r.standing()
 	if by.Base != nil && len(r.line.segments) > 0 {
 		standing = transfer.Standing{Serving: true}
-	} else if !r.cfg.Compact.On() || !r.leading {
+	} else if !r.leading {
 		return nil
 	}
 	r.node.Fetching(member)
