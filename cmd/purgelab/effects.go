@@ -55,6 +55,7 @@ var causes = map[string][]faults.Kind{
 	"memberships changed":                          slices.Concat(crashes, disks),
 	"incarnations begun":                           slices.Concat(crashes, disks),
 	"acknowledged operations lost":                 slices.Concat(crashes, disks),
+	"proposals dropped":                            {faults.DropProposals},
 	"replicas of deleted partitions":               nil, // see recreation
 	"partitions created again":                     nil,
 	"requests for deleted partitions":              nil,

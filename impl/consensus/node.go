@@ -80,9 +80,10 @@ type Node struct {
 	offer  Offer       // see Offered
 	offers []sentOffer // of this leader, not over yet
 
-	abstains bool // see Abstain
-	forgot   bool // by a defect it runs all the same
-	carried  bool // by a defect the batch that is out is acknowledged early
+	abstains bool   // see Abstain
+	drops    func() // see DropProposals
+	forgot   bool   // by a defect it runs all the same
+	carried  bool   // by a defect the batch that is out is acknowledged early
 
 	dirty bool // raft may have something for Ready; asking it allocates
 	ready bool // it has, and dirty
@@ -217,6 +218,10 @@ func (n *Node) Propose(data ...[]byte) error {
 	if n.role != Leader {
 		return ErrNotLeader
 	}
+	if n.drops != nil {
+		n.drops()
+		return ErrDropped
+	}
 	es := make([]*raftpb.Entry, len(data))
 	for i, d := range data {
 		if len(d) == 0 {
@@ -231,6 +236,10 @@ func (n *Node) Propose(data ...[]byte) error {
 	}
 	return nil
 }
+
+// DropProposals makes this member answer ErrDropped to every proposal, as if too much
+// were uncommitted, and call dropped for each, until it is called with nil.
+func (n *Node) DropProposals(dropped func()) { n.drops = dropped }
 
 // ReadIndex asks which op a linearizable read that begins now must wait for;
 // the answer is a Read of a later batch. It may never come: the leadership may

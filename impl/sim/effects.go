@@ -48,6 +48,7 @@ type Effects struct {
 	PurgesAgain     int `json:"purgesAgain"`    // of those, purges
 	LeaderChanges   int `json:"leaderChanges"`  // of partitions, to another replica
 	BetweenPurges   int `json:"betweenPurges"`  // crashes after a partition of a topic was purged, before another
+	Dropped         int `json:"dropped"`        // proposals that leaders dropped
 	Retired         int `json:"retired"`        // replicas of deleted partitions that stopped
 	Recreated       int `json:"recreated"`      // partitions created again
 	Stale           int `json:"stale"`          // requests refused because their partition was gone
@@ -100,6 +101,7 @@ func (e *Effects) Each(f func(name string, n int)) {
 	f("purges asked again", e.PurgesAgain)
 	f("leaders replaced", e.LeaderChanges)
 	f("crashes amid a topic's purge", e.BetweenPurges)
+	f("proposals dropped", e.Dropped)
 	f("replicas of deleted partitions", e.Retired)
 	f("partitions created again", e.Recreated)
 	f("requests for deleted partitions", e.Stale)
@@ -152,6 +154,7 @@ func (e *Effects) Add(o Effects) {
 	e.PurgesAgain += o.PurgesAgain
 	e.LeaderChanges += o.LeaderChanges
 	e.BetweenPurges += o.BetweenPurges
+	e.Dropped += o.Dropped
 	e.Retired += o.Retired
 	e.Recreated += o.Recreated
 	e.Stale += o.Stale

@@ -53,7 +53,7 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
 	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
-		if k != CrashAmid && !k.Forgets() { // for several partitions only; see LoseMemory
+		if k != CrashAmid && !k.Forgets() && k != DropProposals { // for several partitions only; see LoseMemory, LoseProposals
 			require.Positive(t, seen[All][k], k)
 		}
 		require.Equal(t, k.Forgets(), seen[Memory][k] > 0 && k != Partition && k != ProcessCrash && k != PowerLoss && k != CrashAt, k)

@@ -125,6 +125,8 @@ func (in *Injection) begin(f *Fault) {
 			in.took(f.Kind)
 		}
 		in.later(f, func() {})
+	case DropProposals:
+		in.later(f, in.c.DropProposals(ids[0], in.once(DropProposals)))
 	case ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane:
 		in.forget(f, ids[0])
 	case DiskFault:

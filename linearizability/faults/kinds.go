@@ -16,6 +16,7 @@ func (c Class) Kinds(n int) []Kind {
 			return nil
 		}
 		p.LoseMemory(c, n, 20_000, rand.New(rand.NewPCG(seed, 1)))
+		p.LoseProposals(c, n, 20_000, rand.New(rand.NewPCG(seed, 2)))
 		p.note(seen)
 	}
 	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !seen[k] })

@@ -76,10 +76,12 @@ const (
 	// it has synced, and restarts its process unless Live.
 	ReplacePlane Kind = "replace-plane-disk"
 	RotPlane     Kind = "rot-plane-disk"
+	// DropProposals makes one replica drop what it would propose as a leader.
+	DropProposals Kind = "drop-proposals"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane, DropProposals}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -184,7 +186,7 @@ func (f *Fault) check(n int) error {
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
 	case f.OneWay != "" && f.OneWay != "in" && f.OneWay != "out":
 		return fmt.Errorf("oneWay %q: want in, out, or nothing", f.OneWay)
-	case (f.Kind.spoils() || f.Kind.Forgets()) && len(f.Replicas) != 1:
+	case (f.Kind.spoils() || f.Kind.Forgets() || f.Kind == DropProposals) && len(f.Replicas) != 1:
 		return fmt.Errorf("kind %s: want one replica, got %d", f.Kind, len(f.Replicas))
 	case f.Kind == Storm && f.Network == nil:
 		return fmt.Errorf("kind storm: want a network, got none")

@@ -172,6 +172,7 @@ func (s *Settings) draw() (*faults.Plan, error) {
 	}
 	p.LoseMemory(class, s.Replicas, span(s), sim.Split(s.Seed, "memory"))
 	p.ForgetNames(sim.Split(s.Seed, "names"))
+	p.LoseProposals(class, s.Replicas, span(s), sim.Split(s.Seed, "proposals"))
 	return p, nil
 }
 
@@ -182,7 +183,7 @@ func (s *Settings) FaultKinds() []faults.Kind {
 	}
 	kinds := faults.Class(s.Faults).Kinds(s.Replicas)
 	if !s.rejoins() {
-		kinds = slices.DeleteFunc(kinds, faults.Kind.Forgets)
+		kinds = slices.DeleteFunc(kinds, func(k faults.Kind) bool { return k.Forgets() || k == faults.DropProposals })
 	}
 	return kinds
 }
