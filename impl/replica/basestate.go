@@ -1,10 +1,12 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/corrupt"
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
 	"purgelab/impl/observe"
@@ -120,6 +122,22 @@ func (c *Config) stateShown(home string, jr *journal.Journal) (bool, error) {
 	}
 	defer e.Close()
 	return e.Facts().Applied >= needs, nil
+}
+
+// damage is why the files of this member can show nothing, if they are damaged.
+func (c *Config) damage() error {
+	jr, _, err := journal.Open(journal.Options{FS: c.FS, Dir: c.journalDir(), Identity: c.identity(), FileBytes: c.JournalBytes})
+	if err == nil {
+		defer jr.Close()
+		var e engine.Engine
+		if e, err = c.openStateAt(c.home(), jr.Last()); err == nil {
+			e.Close()
+		}
+	}
+	if errors.Is(err, corrupt.ErrCorrupt) {
+		return err
+	}
+	return nil
 }
 
 // StatelessError means that a base begins with a state, and that the home of the

@@ -89,7 +89,7 @@ func Open(cfg Config) (*Replica, error) {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(unread))
 	}
 	if len(cfg.Members) == 1 && !e.Intact {
-		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
+		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(errors.Join(err, cfg.damage())))
 	}
 	cfg.Logger.Warn("member is suspect", "replica", cfg.ID, "partition", cfg.Partition, "member", cfg.member.ID, "error", err)
 	if e := cfg.renounce(e); e != nil {
