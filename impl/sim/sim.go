@@ -36,10 +36,12 @@
 //	clocks    Ticks of different machines are not aligned; their rate is equal.
 //	memory    A replica that cannot trust its memory joins its group again, or its
 //	          partition goes on in a new incarnation. The disk of a machine's
-//	          partitions may be replaced by an empty one.
+//	          partitions may be replaced by an empty one, or by that of another
+//	          replica, which must be refused, until the own one is back. That of
+//	          the plane's replica may be replaced or damaged, too. See replace.go,
+//	          foreign.go and plane.go.
 //
-// Not modelled yet: clocks that drift, memory that flips, machines whose replica of
-// the metadata plane is gone. Nothing is byzantine.
+// Not modelled yet: clocks that drift, memory that flips. Nothing is byzantine.
 //
 // # Randomness
 //

@@ -1,5 +1,6 @@
-// Package durable holds the one directory step that several stores need: a
-// directory whose name will outlive a power loss.
+// Package durable holds the steps about directories that several stores need: a
+// directory whose name will outlive a power loss, and a fence that tells when nobody
+// knows which names will.
 package durable
 
 import (
