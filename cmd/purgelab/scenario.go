@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"purgelab/impl/replica"
 	"purgelab/linearizability/scenario"
 	"purgelab/linearizability/verdict"
 )
@@ -71,8 +72,8 @@ type scenarioLine struct {
 	Scenario  string           `json:"scenario"`
 	Design    string           `json:"design"`
 	Variant   string           `json:"variant,omitempty"`
-	Messages  string           `json:"messages"`
-	Bookmarks string           `json:"bookmarks"`
+	Messages  string           `json:"messages,omitempty"` // if not both are persisted
+	Bookmarks string           `json:"bookmarks,omitempty"`
 	Defect    string           `json:"defect,omitempty"`
 	Met       bool             `json:"met"`
 	Trouble   string           `json:"trouble,omitempty"`
@@ -97,7 +98,10 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 			}
 			r := scenario.Play(cmd.Context(), s, way, defective)
 			played++
-			line := scenarioLine{Scenario: s.Name, Design: way.Design.String(), Variant: s.Variants.String(), Messages: way.Policy.Messages.String(), Bookmarks: way.Policy.Bookmarks.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
+			line := scenarioLine{Scenario: s.Name, Design: way.Design.String(), Variant: s.Variants.String(), Met: r.Met(), Trouble: r.Trouble(), Violated: r.Red}
+			if way.Policy != (replica.Policy{}) {
+				line.Messages, line.Bookmarks = way.Policy.Messages.String(), way.Policy.Bookmarks.String()
+			}
 			outcome, violated := "met", "nothing"
 			design := way.String()
 			if line.Variant != "" {
