@@ -108,10 +108,10 @@ func judge(sem Semantics, all []transition) (difference string, replayed, aside 
 func TestModelIsSpec(t *testing.T) {
 	total := 0
 	for cfg, sem := range map[string]Semantics{
-		"MCPartition.cfg":              {},
-		"MCPartitionContinue.cfg":      {Numbering: Continue},
-		"MCPartitionSessionsFew.cfg":   {Sessions: 1},
-		"MCPartitionSuccessionFew.cfg": {},
+		"MCPartition.cfg":            {},
+		"MCPartitionContinue.cfg":    {Numbering: Continue},
+		"MCPartitionSessionsFew.cfg": {Sessions: 1},
+		"MCPartitionSuccession.cfg":  {},
 	} {
 		all := transitions(t, specDir, cfg)
 		difference, replayed, aside := judge(sem, all)
