@@ -34,6 +34,9 @@ type Point struct {
 	Bookmarks []BookmarkEntry
 	// Pieces hold the messages from Start, or a little before, up to End.
 	Pieces []segment.Piece
+	// Previous is the era before a boundary above Applied: then there is nothing in
+	// this one yet.
+	Previous Era
 }
 
 // Export is a point that is held: what it names can be read until Release.
@@ -85,8 +88,10 @@ func (p *Point) Check() error {
 		return bad("incarnation", "at least 1", p.Incarnation)
 	case p.Applied < Bootstrap:
 		return bad("op", fmt.Sprintf("at least %d", Bootstrap), p.Applied)
-	case p.Boundary > p.Applied:
+	case p.Boundary > p.Applied && (p.End != 0 || len(p.Bookmarks) > 0):
 		return bad("boundary", fmt.Sprintf("at most op %d", p.Applied), p.Boundary)
+	case p.Boundary > p.Applied && p.Previous.Generation >= p.Generation:
+		return bad("generation before the boundary", fmt.Sprintf("below %d", p.Generation), p.Previous.Generation)
 	case p.Generation == 0 && p.Boundary != 0:
 		return bad("boundary of generation 0", 0, p.Boundary)
 	case p.Settled < p.Generation:

@@ -32,9 +32,12 @@ func sound() *Manifest {
 func TestContradictions(t *testing.T) {
 	require.NoError(t, sound().Check())
 	for want, change := range map[string]func(*engine.Point){
-		"incarnation: want at least 1, got 0":                                 func(p *engine.Point) { p.Incarnation = 0 },
-		"op: want at least 1, got 0":                                          func(p *engine.Point) { p.Applied = 0 },
-		"boundary: want at most op 30, got 31":                                func(p *engine.Point) { p.Boundary = 31 },
+		"incarnation: want at least 1, got 0":  func(p *engine.Point) { p.Incarnation = 0 },
+		"op: want at least 1, got 0":           func(p *engine.Point) { p.Applied = 0 },
+		"boundary: want at most op 30, got 31": func(p *engine.Point) { p.Boundary = 31 },
+		"generation before the boundary: want below 3, got 3": func(p *engine.Point) {
+			p.Boundary, p.Start, p.End, p.Pieces, p.Bookmarks, p.Previous.Generation = 31, 0, 0, nil, nil, 3
+		},
 		"boundary of generation 0: want 0, got 17":                            func(p *engine.Point) { p.Generation = 0 },
 		"purge that is settled: want at least 3, got 2":                       func(p *engine.Point) { p.Settled = 2 },
 		"start: want 0 to the end 12, got 13":                                 func(p *engine.Point) { p.Start = 13 },

@@ -210,6 +210,31 @@ func TestPurgeEndsTheOffer(t *testing.T) {
 	}
 }
 
+// TestFloorAboveTheState: a floor of a replica whose ops up to it are still to come goes
+// along, with the era before, and the receiver executes them as the sender does.
+func TestFloorAboveTheState(t *testing.T) {
+	l := layouts[1]
+	e := source(t, l, 0)
+	finish(t, e.Purge(newerOp+3, 4, nil))
+	finish(t, e.Checkpoint([]byte("sessions")))
+	s, m := offered(t, e, SenderOptions{})
+	require.EqualValues(t, newerOp+3, m.Point.Boundary)
+	fs := newDisk(t).FS()
+	p := begin(t, l, fs, m)
+	whole, err := move(s, p, 1<<20)
+	require.NoError(t, err)
+	require.True(t, whole)
+	got := openHome(t, l, fs, p)
+	for n := op.Number(newerOp + 1); n < newerOp+6; n++ {
+		for _, x := range []engine.Engine{e, got} {
+			require.NoError(t, x.Apply(n, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"one"}, Timestamp: 900}))
+		}
+		require.Equal(t, e.Facts(), got.Facts())
+		require.Equal(t, shown(t, e), shown(t, got))
+	}
+	require.EqualValues(t, 2, got.Facts().End)
+}
+
 // TestDeletionAtTheSender: messages that were offered stay until they have left.
 func TestDeletionAtTheSender(t *testing.T) {
 	each(t, func(t *testing.T, l layout) {

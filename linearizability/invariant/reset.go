@@ -51,6 +51,7 @@ type resetReplica struct {
 	over    bool          // the purge they wait for has just ended
 	member  Subject       // itself, to read from
 	anew    bool          // op numbers have begun anew, so floors too
+	staged  bool          // the state of another is whole on its disk: a boot may find it installed
 }
 
 // Design says which rules hold; without it those of ordered.
@@ -75,14 +76,14 @@ func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
 	if f.Generation < r.reset || f.Settled < r.done {
 		c.report(p, id, "GenerationMonotone", "boots in generation %d, complete %d, had reset %d and completed %d", f.Generation, f.Settled, r.reset, r.done)
 	}
-	if f.Generation > r.reset && f.Generation > r.synced {
+	if f.Generation > r.reset && f.Generation > r.synced && !r.staged {
 		c.report(p, id, "NoErrorNoAdvance", "boots in generation %d, but no step reset its messages", f.Generation)
 	}
 	if f.Generation == 0 && f.Boundary > 0 {
 		c.report(p, id, "IncarnationIsolation", "boots with the floor op %d, and no generation was ever reset in incarnation %d", f.Boundary, f.Incarnation)
 	}
 	switch {
-	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor || r.anew:
+	case f.Generation != r.reset || r.reset == 0 || f.Boundary == r.floor || r.anew || r.staged:
 		c.resetFloor(p, id, f.Generation, f.Boundary)
 	case f.Boundary > r.floor:
 		c.report(p, id, "RetryIdempotent", "generation %d was reset again: its floor was op %d, after the boot it is op %d", f.Generation, r.floor, f.Boundary)
@@ -180,6 +181,8 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 		case "store":
 			c.executedStore(p, e, r.now.gen, false)
 		}
+	case "StageState", "StageManifest", "DropTransfer":
+		r.staged = e.Action == "StageState"
 	case "CommitInstall":
 		c.resetInstalled(p, r, e)
 	case "Hold":
@@ -204,7 +207,7 @@ func (c *Checker) resetInstalled(p *part, r *resetReplica, e *observe.Event) {
 		c.report(p, e.Replica, "OfferFreshness", "installs the state as of op %d, had that of op %d", e.Op, r.last)
 	}
 	floor := r.member.View().Facts.Boundary
-	if floor > e.Op {
+	if floor > e.Op && e.End > 0 { // else nothing is above it yet
 		c.report(p, e.Replica, "BoundaryScope", "installs the state as of op %d with the floor op %d, measured in others", e.Op, floor)
 	}
 	c.resetFloor(p, e.Replica, e.Generation, floor)

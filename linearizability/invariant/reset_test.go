@@ -224,3 +224,26 @@ func TestResetInstalls(t *testing.T) {
 		})
 	}
 }
+
+// TestResetInstallSeenByABoot: a crash may come between the record of an install and
+// the word of it; without a state that was staged nothing explains the generation.
+func TestResetInstallSeenByABoot(t *testing.T) {
+	for _, tc := range []struct {
+		said []observe.Action
+		want []string
+	}{
+		{nil, []string{"NoErrorNoAdvance"}},
+		{[]observe.Action{"StageManifest", "StageState"}, nil},
+		{[]observe.Action{"StageManifest", "StageState", "DropTransfer"}, []string{"NoErrorNoAdvance"}},
+	} {
+		r := newResets()
+		r.appends(1, 2, 0, 0)
+		for _, a := range tc.said {
+			r.c.Observe(observe.Event{Action: a, Replica: 1, Op: 9})
+		}
+		v := replica.View{Last: 9}
+		v.Facts.Generation, v.Facts.Settled, v.Facts.Boundary, v.Facts.Applied = 2, 2, 5, 9
+		r.c.resetBooted(r.c.parts[0], 1, &v)
+		require.Equal(t, tc.want, r.found())
+	}
+}

@@ -18,17 +18,18 @@ type export struct {
 	gone  bool
 }
 
-// Export implements engine.Engine. While a purge is under way, or ops up to the floor
-// are missing, there is nothing that another replica could begin with. A bookmark that
-// outlived its era, or lies at or above the end, stays behind.
+// Export implements engine.Engine. While a purge is under way there is nothing that
+// another replica could begin with. If ops up to the floor are still to come, the era
+// before goes along, since they are executed in it. A bookmark that outlived its era, or
+// lies at or above the end, stays behind.
 func (e *Engine) Export() (engine.Export, error) {
 	cp, f := &e.cp, &e.facts
 	pieces, known := e.segs.Pieces(cp.start, e.mark)
 	switch {
 	case e.wiping || f.Resetting > 0 || f.Pending != nil:
 		return nil, fmt.Errorf("%w: a purge is under way after generation %d", engine.ErrNoPoint, f.Settled)
-	case cp.applied <= engine.Bootstrap || cp.applied < f.Boundary:
-		return nil, fmt.Errorf("%w: the last checkpoint is of op %d, the floor is %d", engine.ErrNoPoint, cp.applied, f.Boundary)
+	case cp.applied <= engine.Bootstrap:
+		return nil, fmt.Errorf("%w: the last checkpoint is of op %d", engine.ErrNoPoint, cp.applied)
 	case !known && cp.start < cp.end:
 		return nil, fmt.Errorf("%w: the checkpoint of op %d lies before op %d on the disk", engine.ErrNoPoint, cp.applied, f.Front)
 	}
@@ -36,6 +37,9 @@ func (e *Engine) Export() (engine.Export, error) {
 		Incarnation: f.Incarnation, Generation: f.Generation, Settled: f.Generation, Boundary: f.Boundary,
 		Applied: cp.applied, Start: cp.start, End: cp.end, Timestamp: cp.timestamp, Extra: slices.Clone(cp.extra), Pieces: pieces,
 	}}
+	if cp.applied < f.Boundary {
+		x.point.Previous = cp.previous
+	}
 	for _, m := range e.marks.list {
 		if v := latest(m.disk, cp.applied); v.set && v.op > f.Boundary && v.at.Offset < cp.end {
 			x.point.Bookmarks = append(x.point.Bookmarks, engine.BookmarkEntry{Key: m.key, Position: v.at, Op: v.op})

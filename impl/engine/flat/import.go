@@ -32,14 +32,13 @@ type imported struct {
 //	checkpoint                   a record
 //	purge.reset, purge.gen       records, if there was a purge
 //
-// The floor is the one that came with the state. It was measured in the ops of
-// another replica, and lies at or below the op of the state, so it hides nothing that
-// comes after. The floor that the receiver had is not kept: its ops are not the ones
-// that this state is made of.
+// The floor is the one that came with the state: what the replica that it is of does
+// not execute is not executed here. The floor that the receiver had is not kept: its ops
+// are not the ones that this state is made of.
 func Importer(tagged bool) func(engine.ImportOptions, *engine.Point) engine.Import {
 	return func(o engine.ImportOptions, p *engine.Point) engine.Import {
 		m := &imported{o: Options{Options: o.Options, Tagged: tagged}, own: o.Own, p: p, floor: p.Boundary, cp: checkpoint{
-			applied: p.Applied, start: p.Start, end: p.End, timestamp: p.Timestamp, marks: uint32(len(p.Bookmarks)), extra: p.Extra,
+			applied: p.Applied, start: p.Start, end: p.End, timestamp: p.Timestamp, marks: uint32(len(p.Bookmarks)), extra: p.Extra, previous: p.Previous,
 		}}
 		if o.Defects.Has(defect.BoundaryNotRebased) && o.Own.Boundary > 0 {
 			m.floor = o.Own.Boundary
