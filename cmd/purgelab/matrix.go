@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func newMatrixCmd() *cobra.Command {
 	var o guarantee.Options
 	var out string
 	var fresh bool
+	var only partOfMatrix
 	cmd := &cobra.Command{
 		Use:   "matrix",
 		Short: "The guarantee matrix: design, policies and faults by property, by models and by runs",
@@ -40,14 +42,22 @@ With --out the page is written, and the data beside it; for ` + guarantee.Docume
 those that other commands ask whether a violation is listed.
 
 An interrupted computation goes on where it was when the same command is given
-again; one that came to its end begins anew.
+again; one that came to its end begins anew. Answers of TLC stay in the folder of the
+state. They are named after all that TLC reads, and are used as long as that is the
+same.
+
+With --design or --class the runs of a part are made anew, and of the rest those count
+that were made last, of which there must be as many.
 
 Exit code: 0 the two agree, 1 they do not, 2 something was not decided, 3 bad usage.`,
-		Example: "  purgelab matrix\n  purgelab matrix --runs 50 --out out/matrix.md",
+		Example: "  purgelab matrix\n  purgelab matrix --runs 50 --out out/matrix.md\n  purgelab matrix --design reset-record --class topic-crash,second-crash",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Runs < 1 || o.Jobs < 0 {
 				return usageError("--runs %d, --jobs %d: want at least one run, and no negative number", o.Runs, o.Jobs)
+			}
+			if err := only.choose(&o, cmd.Flags().Changed("runs")); err != nil {
+				return err
 			}
 			if err := makeFolder("state", o.State); err != nil {
 				return err
@@ -65,7 +75,7 @@ Exit code: 0 the two agree, 1 they do not, 2 something was not decided, 3 bad us
 			tool, missing := findTLC(cmd.Context(), root, log)
 			switch {
 			case missing == nil:
-				o.Models = guarantee.NewModels(tool, guarantee.ModelOptions{Dir: filepath.Join(root, "spec"), Timeout: modelTimeout}).Ask
+				o.Models = guarantee.NewModels(tool, guarantee.ModelOptions{Dir: filepath.Join(root, "spec"), Timeout: modelTimeout, Keep: o.State}).Ask
 			case codeOf(missing) == exitUsage:
 				return missing
 			default:
@@ -116,8 +126,57 @@ Exit code: 0 the two agree, 1 they do not, 2 something was not decided, 3 bad us
 	f.IntVar(&o.Runs, "runs", guarantee.DefaultRuns, "runs of each subject under each class")
 	f.IntVar(&o.Jobs, "jobs", 0, "parts at a time (default: one per core)")
 	f.StringVar(&o.State, "state", filepath.Join("out", "matrix"), "folder for what was found so far")
-	f.BoolVar(&fresh, "fresh", false, "begin anew, whatever an interrupted computation left")
+	f.BoolVar(&fresh, "fresh", false, "make all runs anew, whatever an interrupted computation left")
+	f.StringSliceVar(&only.designs, "design", nil, "only these designs")
+	f.StringSliceVar(&only.classes, "class", nil, "only these classes of faults")
+	completeList(cmd, "design", designNames())
+	completeList(cmd, "class", matrixClasses())
 	return cmd
+}
+
+// partOfMatrix is what is computed anew; nil: all of it.
+type partOfMatrix struct{ designs, classes []string }
+
+func designNames() []string {
+	var out []string
+	for _, s := range guarantee.Subjects {
+		if !slices.Contains(out, s.Design) {
+			out = append(out, s.Design)
+		}
+	}
+	return out
+}
+
+// choose narrows what is computed to the part. What is left out comes from as many
+// runs.
+func (p *partOfMatrix) choose(o *guarantee.Options, runsGiven bool) error {
+	if p.designs == nil && p.classes == nil {
+		return nil
+	}
+	for _, d := range p.designs {
+		if !slices.Contains(designNames(), d) {
+			return usageError("--design %s: want some of %s", d, strings.Join(designNames(), ", "))
+		}
+	}
+	for _, c := range p.classes {
+		// What is violated without faults counts under all classes, so that none cannot
+		// be had alone.
+		if !slices.Contains(faults.Matrix[1:], faults.Class(c)) {
+			return usageError("--class %s: want some of %v", c, faults.Matrix[1:])
+		}
+		o.Classes = append(o.Classes, faults.Class(c))
+	}
+	for _, s := range guarantee.Subjects {
+		if p.designs == nil || slices.Contains(p.designs, s.Design) {
+			o.Subjects = append(o.Subjects, s)
+		}
+	}
+	o.Base = guarantee.Known()
+	if runsGiven && o.Runs != o.Base.Runs {
+		return usageError("--runs %d: the rest, which is not computed anew, is of %d runs", o.Runs, o.Base.Runs)
+	}
+	o.Runs = o.Base.Runs
+	return nil
 }
 
 // dataOf is where the data of a page goes.
@@ -160,7 +219,7 @@ func sumUp(m *guarantee.Matrix) sums {
 	s := sums{Verdict: m.Verdict()}
 	for _, c := range m.Cells() {
 		s.Cells++
-		if c.TLC.Outcome == guarantee.Violated || c.Simulation.Outcome == guarantee.Violated {
+		if c.Violated() {
 			s.Violated++
 		}
 		if c.TLC.Outcome != guarantee.NotAsked && c.Simulation.Outcome != guarantee.NotAsked {
@@ -195,13 +254,12 @@ func printMatrix(w io.Writer, m *guarantee.Matrix, page string) error {
 		}
 		n := 0
 		for _, p := range block.Properties() {
-			c := m.Cell(block, p)
-			if c.TLC.Outcome == guarantee.Violated || c.Simulation.Outcome == guarantee.Violated {
+			if c := m.Cell(block, p); c.Violated() {
 				n++
 			}
 		}
 		cell := fmt.Sprint(n)
-		if block.Simulated == nil && len(block.Models) == 0 {
+		if guarantee.Unasked(block.Subject, block.Class) != "" {
 			cell = "-"
 		}
 		row[block.Subject] = append(row[block.Subject], cell)

@@ -1,6 +1,7 @@
 package guarantee
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,13 +24,32 @@ type Claim struct {
 
 // Ref points at cells: those of a subject, of some classes (all that were asked, if
 // nil), of some properties (all, if nil). Each must have the outcome; with Somewhere,
-// each property under one of the classes at least.
+// each property under one of the classes at least. Lost says whether acknowledged
+// operations were lost in the runs of these classes.
 type Ref struct {
 	Subject    Subject
 	Classes    []faults.Class
 	Properties []string
 	Outcome    Outcome
 	Somewhere  bool
+	Lost       Loss
+}
+
+// Loss of what was acknowledged.
+type Loss string
+
+const (
+	Any     Loss = "" // nothing is said
+	Some    Loss = "some"
+	Nothing Loss = "nothing"
+)
+
+// checkLost tells what was lost instead.
+func (m *Matrix) checkLost(r Ref) error {
+	if n := m.lostIn(r.Subject, r.Classes); r.Lost != Any && (n > 0) != (r.Lost == Some) {
+		return fmt.Errorf("%s, %v: %d acknowledged operations were lost, not %s", r.Subject.Name(), r.Classes, n, r.Lost)
+	}
+	return nil
 }
 
 // check tells what the cells say instead.
@@ -86,7 +106,11 @@ func (r Ref) String() string {
 	case r.Somewhere:
 		class = "some class"
 	}
-	return fmt.Sprintf("[%s](#%s): %s, %s: %s", r.Subject.Name(), anchor(r.Subject.Name()), property, class, r.Outcome)
+	out := fmt.Sprintf("[%s](#%s): %s, %s: %s", r.Subject.Name(), anchor(r.Subject.Name()), property, class, r.Outcome)
+	if r.Lost != Any {
+		out += fmt.Sprintf(", and of what was acknowledged %s is lost", r.Lost)
+	}
+	return out
 }
 
 // anchor of a heading.
@@ -102,7 +126,7 @@ func (p *page) answers(list []Question) error {
 		for _, c := range q.Claims {
 			var where []string
 			for _, r := range c.Cells {
-				if err := p.m.check(r); err != nil {
+				if err := errors.Join(p.m.check(r), p.m.checkLost(r)); err != nil {
 					return fmt.Errorf("answer %q: %w", c.Says, err)
 				}
 				where = append(where, r.String())

@@ -2,64 +2,9 @@ package guarantee
 
 import (
 	"fmt"
-	"slices"
 
-	"purgelab/linearizability/faults"
 	"purgelab/linearizability/verdict"
 )
-
-// Block of a subject under a class; nil if there is none.
-func (m *Matrix) Block(s Subject, c faults.Class) *Block {
-	for _, b := range m.Blocks {
-		if b.Subject == s && b.Class == c {
-			return b
-		}
-	}
-	return nil
-}
-
-// Cell is one property of a block. What is violated without any fault is violated
-// under every class, by the same run: nothing says that a fault must take effect.
-func (m *Matrix) Cell(b *Block, property string) Cell {
-	c := Cell{Subject: b.Subject, Class: b.Class, Property: property, TLC: b.model(property), Simulation: b.simulation(property)}
-	if plain := m.Block(b.Subject, faults.None); b.Simulated != nil && plain != nil && c.Simulation.Outcome != Violated {
-		if f := plain.simulation(property); f.Outcome == Violated {
-			c.Simulation = f
-		}
-	}
-	return c
-}
-
-// Cells are all of them, in the order of the tables.
-func (m *Matrix) Cells() []Cell {
-	var out []Cell
-	for _, b := range m.Blocks {
-		for _, p := range b.Properties() {
-			out = append(out, m.Cell(b, p))
-		}
-	}
-	return out
-}
-
-func (b *Block) model(property string) Finding {
-	for _, a := range b.Models {
-		if slices.Contains(a.Properties, property) {
-			return a.Finding
-		}
-	}
-	return Finding{Outcome: NotAsked}
-}
-
-func (b *Block) simulation(property string) Finding {
-	f := Finding{Outcome: NotAsked, Text: b.Why}
-	if b.Simulated != nil {
-		f = b.Simulated.finding(b.Subject, b.Class, property)
-	}
-	if d, ok := b.Shown[property]; ok && f.Outcome != Violated {
-		f.Outcome, f.Text, f.Evidence = Violated, d.Reason, d.Command
-	}
-	return f
-}
 
 // Problem is what keeps the matrix from being accepted.
 type Problem struct {
@@ -74,7 +19,8 @@ func (p *Problem) String() string {
 
 // Problems compares the halves. A violation that the simulation shows and the model
 // does not have means that one of them is wrong; so does one that the model has and
-// no run shows. A property that one half was not asked about is not compared.
+// no run shows. A property that one half was not asked about is not compared. And what
+// was acknowledged may be lost only where the policy says so.
 func (m *Matrix) Problems() []Problem {
 	var out []Problem
 	for _, c := range m.Cells() {
@@ -91,6 +37,12 @@ func (m *Matrix) Problems() []Problem {
 			add(verdict.Undecided, "%s: %s", tlc.Evidence, tlc.Text)
 		case sim.Outcome == Undecided || sim.Outcome == NotMet:
 			add(verdict.Undecided, "%s", sim.Text)
+		}
+	}
+	for _, b := range m.Blocks {
+		if b.Simulated != nil && b.Simulated.Lost > 0 && b.Messages == persisted && b.Bookmarks == persisted {
+			c := m.Cell(b, "AckDurable")
+			out = append(out, Problem{verdict.Fail, c, fmt.Sprintf("%d acknowledged operations were lost, and the policy lets none be", b.Simulated.Lost)})
 		}
 	}
 	return out

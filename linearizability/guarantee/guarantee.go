@@ -85,8 +85,13 @@ type Finding struct {
 // Cell is one property of one subject under one class of faults.
 type Cell struct {
 	Subject
-	Class      faults.Class `json:"class"`
-	Property   string       `json:"property"`
-	TLC        Finding      `json:"tlc"`
-	Simulation Finding      `json:"simulation"`
+	Class    faults.Class `json:"class"`
+	Property string       `json:"property"`
+	// Why neither half was asked, if the class is not run.
+	Why        string  `json:"why,omitempty"`
+	TLC        Finding `json:"tlc"`
+	Simulation Finding `json:"simulation"`
 }
+
+// Violated: one half at least shows it.
+func (c *Cell) Violated() bool { return c.TLC.Outcome == Violated || c.Simulation.Outcome == Violated }

@@ -55,46 +55,49 @@ func levels(s Subject, class faults.Class) []*level {
 	}
 	switch s.Design {
 	case "ordered":
-		return append([]*level{orderedLocal(class), orderedGroup(s, class), agreedLog(s)}, purges(s, class)...)
+		return append(append(agreed(s), orderedLocal(class), orderedGroup(s, class)), purges(s, class)...)
 	case "reset-record":
 		list := append([]*level{resetLocal(s, class)}, resetGroup(s, class)...)
 		if s.Messages == replicated {
 			return list
 		}
-		return append(list, agreedLog(s))
+		return append(agreed(s), list...)
 	case "advance":
-		return []*level{advanceLocal(class), advanceGroup(s, class), agreedLog(s)}
+		return append(agreed(s), advanceLocal(class), advanceGroup(s, class))
 	}
 	return nil
 }
 
 // unsynced are the models of a subject that does not sync all that it acknowledges.
-// Where no power fails nothing of that is lost. Where it does, members join anew, or a
-// new incarnation goes on from what one of them has. There is no model of one replica
-// whose journal lacks what it has applied.
+// Where no power fails nothing of that is lost. Where it does, be it because a disk
+// failed, members join anew, or a new incarnation goes on from what one of them has.
+// There is no model of one replica whose journal lacks what it has applied.
 func unsynced(s Subject, class faults.Class) []*level {
 	switch class {
 	case faults.None, faults.Retry, faults.LeaderChange, faults.OneProcess:
 		s.Messages, s.Bookmarks = persisted, persisted
 		return levels(s, class)
-	case faults.PowerOne, faults.PowerMinority, faults.PowerMajority, faults.PowerAll:
-	default:
-		return nil
 	}
-	list := []*level{agreedLog(s)}
-	if s.Design == "ordered" {
-		policy := "<- VolatileAll"
-		switch {
-		case s.Bookmarks == persisted:
-			policy = "<- VolatileMessages"
-		case s.Messages == persisted:
-			policy = "<- VolatileBookmarks"
-		}
-		list = append(list, s.alone(&level{
-			name: "MCOrderedGroupSuccession", module: "MCOrderedGroup", cfg: "MCOrderedGroupSuccession.cfg", set: map[string]string{"Persisted": policy},
-		}))
+	return append(agreed(s), s.alone(succession(s)))
+}
+
+// succession is the model of what a new incarnation may lack, by policy: each has a
+// configuration that ends in a moment, and the one in which all may be lacking a
+// larger one.
+func succession(s Subject) *level {
+	l := &level{name: "MCOrderedGroupSuccession", module: "MCOrderedGroup", cfg: "MCOrderedGroupSuccession.cfg", set: map[string]string{}}
+	policy := "<- VolatileAll"
+	switch {
+	case s.Bookmarks == persisted:
+		l.cfg, policy = "MCOrderedGroupSuccessionMessages.cfg", "<- VolatileMessages"
+	case s.Messages == persisted:
+		l.cfg, policy = "MCOrderedGroupSuccessionBookmarks.cfg", "<- VolatileBookmarks"
 	}
-	return list
+	if s.Design == "advance" {
+		l.cfg, l.only = "MCOrderedGroupSuccessionAdvance.cfg", append([]string{"AckDurable", "IncarnationIsolation"}, ofDeletions...)
+		l.set["Persisted"] = policy
+	}
+	return l
 }
 
 // crashes of one replica in a class, by the names of actions, and how many. A record
@@ -174,16 +177,33 @@ func advanceGroup(s Subject, class faults.Class) *level {
 	l.set["Untagged"] = truth(false) // there is one generation: see MatrixAdvance
 	l.set["MaxIntent"], l.set["MaxOps"] = "= 0", "= 3"
 	l.set["Kinds"] = strings.Replace(or(l.set["Kinds"], `= {"append", "store"}`), "{", `{"advance", "commit", `, 1)
-	l.only = []string{
-		"HistoryAgreement", "NoResurrectedBookmark", "NoFreshLoss", "NoHiddenFresh", "OffsetUnique", "BookmarkBound", "NextContract", "NoLateProgress",
-		"SessionOnce", "EarliestIsStart", "StartMonotone", "LatestMonotone", "CommittedPrefixSafe", "NoPhantomEmpty", "Linearizable",
-	}
+	l.only = ofDeletions
 	return l
 }
 
-// agreedLog is the model of consensus. Whatever the class, it has more faults, so what
+// ofDeletions are the properties that a group of replicas without purges shows.
+var ofDeletions = []string{
+	"HistoryAgreement", "NoResurrectedBookmark", "NoFreshLoss", "NoHiddenFresh", "OffsetUnique", "BookmarkBound", "NextContract", "NoLateProgress",
+	"SessionOnce", "EarliestIsStart", "StartMonotone", "LatestMonotone", "CommittedPrefixSafe", "NoPhantomEmpty", "Linearizable",
+}
+
+// agreed are the models of consensus. Whatever the class, they have more faults, so what
 // holds there holds here: any replicas lose power at any time, and anyone may lead who
-// holds as much as a majority.
+// holds as much as a majority. When faults end and a quorum runs, all is agreed on some
+// day; of reset-record, whose purge is no op of the log, and of one machine this is not
+// said.
+func agreed(s Subject) []*level {
+	list := []*level{agreedLog(s)}
+	if s.Design == "reset-record" || s.Replicas == 1 {
+		return list
+	}
+	l := &level{name: "MCRecovery", module: "MCRecovery", cfg: "MCRecovery.cfg", set: map[string]string{}}
+	if s.Design == "advance" {
+		l.only = []string{"NoStuckReplica"} // there is no intent
+	}
+	return append(list, l)
+}
+
 func agreedLog(s Subject) *level {
 	l := &level{name: "MCAgreedLog", module: "MCAgreedLog", cfg: "MCAgreedLog.cfg", set: map[string]string{}}
 	if s.Replicas == 1 {
@@ -215,9 +235,6 @@ func purges(s Subject, class faults.Class) []*level {
 	return []*level{s.alone(&level{name: "MCLiveness", module: "MCLiveness", cfg: "MCLiveness.cfg", set: map[string]string{}})}
 }
 
-// resetLocal is the model of one replica. A variant is set where it can matter: that of
-// syncs where those of folders fail, since a step that syncs a file makes a new one; that
-// of floors where op numbers begin anew.
 // answeredAsBefore: an append that a kept floor hides is answered as of the generation
 // before, whenever it was asked for. In the models it is not said when, so they cannot
 // show that the generation which clients are told never goes back.
@@ -228,6 +245,9 @@ func (s Subject) answeredAsBefore() []string {
 	return nil
 }
 
+// resetLocal is the model of one replica. A variant is set where it can matter: that of
+// syncs where those of folders fail, since a step that syncs a file makes a new one; that
+// of floors where op numbers begin anew.
 func resetLocal(s Subject, class faults.Class) *level {
 	var more []string
 	anew := s.Messages == replicated && class == faults.PowerAll

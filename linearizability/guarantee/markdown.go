@@ -23,10 +23,11 @@ func (m *Matrix) Markdown(command string) (string, error) {
 		p.line("* **%s**: %s", c, says[c])
 	}
 	p.line("")
-	p.line("The answers to the three questions that these tables are for stand [at the end](#answers).")
+	p.line("The answers to the three questions that these tables are for stand [at the end](#answers),\nand what each policy keeps is put together [before them](#policies).")
 	for _, s := range m.subjects() {
 		p.subject(s)
 	}
+	p.byPolicy()
 	if list := m.Problems(); len(list) > 0 {
 		p.line("\n## What is not settled\n")
 		for i := range list {
@@ -88,26 +89,6 @@ type page struct {
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
-func (m *Matrix) subjects() []Subject {
-	var out []Subject
-	for _, b := range m.Blocks {
-		if !slices.Contains(out, b.Subject) {
-			out = append(out, b.Subject)
-		}
-	}
-	return out
-}
-
-func (m *Matrix) classes() []faults.Class {
-	var out []faults.Class
-	for _, b := range m.Blocks {
-		if !slices.Contains(out, b.Class) {
-			out = append(out, b.Class)
-		}
-	}
-	return out
-}
-
 // subject writes the table of one subject and its evidence.
 func (p *page) subject(s Subject) {
 	p.line("\n## %s\n", s.Name())
@@ -167,7 +148,7 @@ func (p *page) subject(s Subject) {
 func (c *Cell) word() string {
 	tlc, sim := c.TLC.Outcome, c.Simulation.Outcome
 	switch {
-	case tlc == Violated || sim == Violated:
+	case c.Violated():
 		return string(Violated)
 	case tlc == Undecided || sim == Undecided:
 		return string(Undecided)
@@ -211,26 +192,32 @@ func (p *page) evidence(property string, cells []Cell) []string {
 func (p *page) unasked(s Subject, classes []faults.Class) string {
 	var out []string
 	for _, c := range classes {
-		if b := p.m.Block(s, c); b != nil && b.Simulated == nil && b.Why != "" {
-			i := slices.IndexFunc(out, func(o string) bool { return strings.HasSuffix(o, ": "+b.Why+".") })
-			if i >= 0 {
-				out[i] = strings.Replace(out[i], " is not run: ", ", "+string(c)+" is not run: ", 1)
-				continue
-			}
-			out = append(out, fmt.Sprintf("%s is not run: %s.", c, b.Why))
+		why := Unasked(s, c)
+		if why == "" {
+			continue
 		}
+		if i := slices.IndexFunc(out, func(o string) bool { return strings.HasSuffix(o, ": "+why+".") }); i >= 0 {
+			out[i] = strings.Replace(out[i], ": ", ", "+string(c)+": ", 1)
+			continue
+		}
+		out = append(out, fmt.Sprintf("Not run, %s: %s.", c, why))
 	}
 	return strings.Join(out, "\n")
 }
 
-// shortest a text may be cut to, in characters.
-const shortText = 260
+// longest a text may be, in characters.
+const longest = 260
+
+// clip makes one line of a text, and not too long a one.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > longest {
+		s = string(r[:longest]) + " …"
+	}
+	return s
+}
 
 // short is a text on one line, without what Markdown takes for its own.
 func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > shortText {
-		s = string(r[:shortText]) + " …"
-	}
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_").Replace(s)
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_").Replace(clip(s))
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,20 +35,13 @@ type ModelOptions struct {
 	Dir     string        // of the specification
 	Workers int           // of TLC, per model; 0: one
 	Timeout time.Duration // per run of TLC; 0: none
+	Keep    string        // a folder for answers; empty: they are not kept
 }
 
 // asked is one model, or one under way.
 type asked struct {
 	done   chan struct{}
-	answer modelAnswer
-}
-
-// modelAnswer is what TLC says of all properties of one model.
-type modelAnswer struct {
-	violated map[string]Finding
-	holds    []string
-	states   int    // distinct, of the run in which the rest holds
-	open     string // why the rest is undecided, if it is
+	answer *Model
 }
 
 // NewModels prepares to ask.
@@ -57,90 +49,68 @@ func NewModels(tool tlc.Tool, o ModelOptions) *Models {
 	return &Models{tool: tool, o: o, asked: map[string]*asked{}}
 }
 
-// Ask gives a finding for each property that the models of a subject express. What
-// TLC did not decide, for want of time or of a tool, is undecided. An error is an
-// interruption, or a specification that cannot be read.
-func (m *Models) Ask(ctx context.Context, s Subject, class faults.Class) (map[string]Finding, error) {
-	out := map[string]Finding{}
+// Ask gives the models of a subject with the faults of a class. What TLC did not
+// decide, for want of time or of a tool, is undecided. An error is an interruption, or
+// a specification that cannot be read.
+func (m *Models) Ask(ctx context.Context, s Subject, class faults.Class) ([]*Model, error) {
+	if class == faults.None {
+		return m.none(ctx, s)
+	}
 	if Unasked(s, class) != "" {
-		return out, nil
+		return nil, nil
 	}
-	var plain map[string]Finding
-	if class != faults.None {
-		var err error
-		if plain, err = m.none(ctx, s); err != nil {
-			return nil, err
-		}
-		for p, f := range plain {
-			if f.Outcome == Violated {
-				out[p] = f
-			}
-		}
+	plain, err := m.none(ctx, s)
+	if err != nil {
+		return nil, err
 	}
-	known := slices.Sorted(maps.Keys(out))
-	for _, l := range levels(s, class) {
-		a, err := m.level(ctx, l, known)
-		if err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", s.Name(), class, err)
-		}
-		l.add(out, a)
+	var known []string
+	for _, x := range plain {
+		known = slices.AppendSeq(known, maps.Keys(x.Violated))
 	}
-	return out, nil
+	slices.Sort(known)
+	known = slices.Compact(known)
+	return m.levels(ctx, levels(s, class), known)
 }
 
 // none asks about no faults. Of a subject that is not run without any, its models
 // are asked all the same: the class that it is run under has them too.
-func (m *Models) none(ctx context.Context, s Subject) (map[string]Finding, error) {
-	out := map[string]Finding{}
-	for _, l := range levels(s, faults.None) {
-		a, err := m.level(ctx, l, nil)
+func (m *Models) none(ctx context.Context, s Subject) ([]*Model, error) {
+	return m.levels(ctx, levels(s, faults.None), nil)
+}
+
+func (m *Models) levels(ctx context.Context, list []*level, known []string) ([]*Model, error) {
+	var out []*Model
+	for _, l := range list {
+		x, err := m.level(ctx, l, known)
 		if err != nil {
-			return nil, fmt.Errorf("%s, no faults: %w", s.Name(), err)
+			return nil, fmt.Errorf("%s: %w", l.name, err)
 		}
-		l.add(out, a)
+		if x = l.of(x); len(x.Violated)+len(x.Rest) > 0 {
+			out = append(out, x)
+		}
 	}
 	return out, nil
 }
 
-// add merges what a level says: a violation at one level outweighs the rest, and what
-// is open at one level is not held by another.
-func (l *level) add(out map[string]Finding, a modelAnswer) {
-	for p, f := range a.violated {
-		if have, ok := out[p]; !ok || have.Outcome != Violated {
-			out[p] = f
-		}
+// of is an answer as far as the level can give it.
+func (l *level) of(x *Model) *Model {
+	out := *x
+	if out.Open == "" { // what can be shown to fail, not to hold
+		out.Rest = slices.DeleteFunc(slices.Clone(x.Rest), func(p string) bool { return slices.Contains(l.refutes, p) })
 	}
-	for _, p := range a.holds {
-		f := Finding{Outcome: Holds, Runs: a.states, Evidence: l.name}
-		if a.open != "" {
-			f = Finding{Outcome: Undecided, Evidence: l.name, Text: a.open}
-		} else if slices.Contains(l.refutes, p) {
-			continue // it can be shown to fail, not to hold
-		}
-		have, ok := out[p]
-		switch {
-		case !ok:
-		case have.Outcome == Violated, have.Outcome == Undecided:
-			continue
-		case f.Outcome == Holds:
-			f.Runs += have.Runs
-			if !strings.Contains(have.Evidence, f.Evidence) {
-				f.Evidence = have.Evidence + ", " + f.Evidence
-			} else {
-				f.Evidence = have.Evidence
-			}
-		}
-		out[p] = f
-	}
+	return &out
 }
 
 // level answers from memory, or asks TLC.
-func (m *Models) level(ctx context.Context, l *level, known []string) (modelAnswer, error) {
+func (m *Models) level(ctx context.Context, l *level, known []string) (*Model, error) {
 	c, err := l.config(m.o.Dir, known)
 	if err != nil {
-		return modelAnswer{}, err
+		return nil, err
 	}
-	key := l.module + "\n" + c.String()
+	key, err := m.question(l, c)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		m.mu.Lock()
 		x, ok := m.asked[key]
@@ -150,8 +120,7 @@ func (m *Models) level(ctx context.Context, l *level, known []string) (modelAnsw
 		}
 		m.mu.Unlock()
 		if !ok {
-			x.answer, err = m.ask(ctx, l, c)
-			if err != nil {
+			if x.answer, err = m.answer(ctx, key, l, c); err != nil {
 				m.mu.Lock()
 				delete(m.asked, key) // whoever waits asks itself
 				m.mu.Unlock()
@@ -162,7 +131,7 @@ func (m *Models) level(ctx context.Context, l *level, known []string) (modelAnsw
 		select {
 		case <-x.done:
 		case <-ctx.Done():
-			return modelAnswer{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 		m.mu.Lock()
 		_, ok = m.asked[key]
@@ -173,9 +142,21 @@ func (m *Models) level(ctx context.Context, l *level, known []string) (modelAnsw
 	}
 }
 
+// answer is one that was kept, or that of TLC.
+func (m *Models) answer(ctx context.Context, question string, l *level, c *config) (*Model, error) {
+	x, err := m.kept(question)
+	if x != nil || err != nil {
+		return x, err
+	}
+	if x, err = m.ask(ctx, l, c); err != nil {
+		return nil, err
+	}
+	return x, m.keep(question, x)
+}
+
 // ask runs TLC until what is left holds.
-func (m *Models) ask(ctx context.Context, l *level, c *config) (modelAnswer, error) {
-	out := modelAnswer{violated: map[string]Finding{}}
+func (m *Models) ask(ctx context.Context, l *level, c *config) (*Model, error) {
+	out := &Model{Name: l.name, Violated: map[string]Shortest{}}
 	for {
 		left := c.all()
 		if len(left) == 0 {
@@ -183,7 +164,7 @@ func (m *Models) ask(ctx context.Context, l *level, c *config) (modelAnswer, err
 		}
 		res, err := m.run(ctx, l, c)
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return nil, err
 		}
 		if err != nil {
 			res = &tlc.Result{Reason: err.Error()}
@@ -191,20 +172,18 @@ func (m *Models) ask(ctx context.Context, l *level, c *config) (modelAnswer, err
 		if res.Verdict == tlc.Fail && !slices.Contains(left, res.Property) {
 			// TLC names no property of this kind: each is asked by itself.
 			if res, err = m.which(ctx, l, c); err != nil {
-				return out, err
+				return nil, err
 			}
 		}
 		switch res.Verdict {
 		case tlc.Pass:
-			out.holds, out.states = l.named(left), int(res.Distinct)
+			out.Rest, out.States = l.named(left), int(res.Distinct)
 			return out, nil
 		case tlc.Undecided:
-			out.holds, out.open = l.named(left), res.Reason
+			out.Rest, out.Open = l.named(left), res.Reason
 			return out, nil
 		}
-		out.violated[l.called(res.Property)] = Finding{
-			Outcome: Violated, Runs: int(res.Distinct), Evidence: fmt.Sprintf("%s, %d steps", l.name, len(res.Trace)-1), Text: way(res.Trace),
-		}
+		out.Violated[l.called(res.Property)] = Shortest{len(res.Trace) - 1, int(res.Distinct), clip(way(res.Trace))}
 		c = c.only(func(p string) bool { return p != res.Property })
 	}
 }
