@@ -109,8 +109,7 @@ func (f *runFlags) fromPlan(cmd *cobra.Command) error {
 	return nil
 }
 
-// settings reads the flags. What the words of a flag promise and this version
-// does not have yet is refused like bad usage.
+// settings reads the flags. A combination that does not exist is bad usage.
 func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 	if err := f.fromPlan(cmd); err != nil {
 		return run.Settings{}, err

@@ -5,7 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/engine"
 	"purgelab/impl/record"
+	"purgelab/model/op"
 )
 
 // Whoever says that the disk of a machine is gone may have put one in that another
@@ -24,5 +26,25 @@ func TestLostAndForeign(t *testing.T) {
 		require.ErrorAs(t, c.boot(1), &foreign, "%v", p)
 		require.EqualValues(t, 2, foreign.Got.Replica)
 		require.Equal(t, before, c.disks[0].Digest())
+	}
+}
+
+// A disk that another design has purged on is refused, whichever of the two it is:
+// its records are no boundary here, and without one what was purged would come back.
+func TestAnotherDesign(t *testing.T) {
+	for _, d := range []struct {
+		was, is Design
+		file    string
+	}{{Ordered, ResetRecord, "marker"}, {ResetRecord, Ordered, "purge.reset"}, {ResetRecord, Advance, "purge.reset"}} {
+		c := newClusterOf(t, 1, func(cfg *Config) { cfg.Design = d.was })
+		c.elect()
+		c.append("a")
+		require.Equal(t, op.OK, c.purge(1).Code)
+		require.NoError(t, c.replicas[0].Stop())
+		c.replicas[0] = nil
+		c.cfg.Design = d.is
+		var other *engine.LayoutError
+		require.ErrorAs(t, c.boot(1), &other, "%v, then %v", d.was, d.is)
+		require.Contains(t, other.File, "/"+d.file)
 	}
 }

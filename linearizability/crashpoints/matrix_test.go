@@ -14,6 +14,7 @@ import (
 var full = flag.Bool("crash-points", false, "run the whole matrix and print its counts")
 
 func TestMatrix(t *testing.T) {
+	cases := 0
 	for _, design := range []replica.Design{replica.Ordered, replica.ResetRecord, replica.Advance} {
 		t.Run(design.String(), func(t *testing.T) {
 			o := Options{Design: design, Images: 8, Again: 4, Every: 9, Second: 37}
@@ -29,7 +30,12 @@ func TestMatrix(t *testing.T) {
 				r.Print(os.Stdout)
 			}
 			require.Empty(t, r.Reds)
+			cases += r.Cases
 		})
+	}
+	if *full {
+		t.Logf("%d cases", cases)
+		require.Greater(t, cases, 20_000)
 	}
 }
 
@@ -136,6 +142,7 @@ func TestWorkloadMeetsEveryCall(t *testing.T) {
 			"bookmark.write", "bookmark.reclaim", "checkpoint.segments", "checkpoint.bookmarks", "purge.frontier.rename", "purge.segment.unlink", "purge.segment.dirsync",
 			"purge.reset.rename", "purge.bookmark.unlink", "purge.bookmark.dirsync", "purge.gen.rename",
 		},
+		replica.Advance: {"bookmark.append.write", "checkpoint.names"},
 	} {
 		o := Options{Design: design, Images: 4, Again: 1, Every: 16, Second: 1 << 30}
 		r, err := Run(o)

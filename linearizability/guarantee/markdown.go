@@ -45,7 +45,7 @@ under drawn faults of the class, besides the kept plans of
 
 * *holds*: in both;
 * *runs*: holds in all runs; no model says this property of these faults;
-* *model*: holds in the model; the class is not run;
+* *model*: holds in the model; runs do not judge it by this name, or do not make the class;
 * **violated**, with the number of the evidence below the table. What is violated
   without any fault is violated under every class;
 * *not met*: no fault of the class took effect in any run, so nothing is known;

@@ -37,7 +37,7 @@ type Settings struct {
 	Seed       uint64 `json:"seed"`
 	Replicas   int    `json:"replicas"`           // 1, 3 or 5; 3
 	Partitions int    `json:"partitions"`         // 1
-	Design     string `json:"design"`             // ordered, or advance
+	Design     string `json:"design"`             // ordered, reset-record or advance; ordered
 	Messages   string `json:"messages"`           // persisted, or replicated
 	Bookmarks  string `json:"bookmarks"`          // persisted, or replicated
 	Positions  string `json:"positions"`          // tagged, or bare

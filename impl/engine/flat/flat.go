@@ -80,6 +80,9 @@ func (o *Options) segments() string { return o.Dir + "/segments" }
 func Open(o Options) (*Engine, engine.Report, error) {
 	var r engine.Report
 	fail := func(err error) (*Engine, engine.Report, error) { return nil, r, fmt.Errorf("flat: open: %w", err) }
+	if err := engine.RefuseLayout(o.FS, "tagged", purge.File(o.Dir)); err != nil {
+		return fail(err)
+	}
 	for _, d := range []string{o.segments(), o.bookmarks(op.Consumer), o.bookmarks(op.Group)} {
 		if err := durable.Mkdir(o.FS, "flat.open", d); err != nil {
 			return fail(err)

@@ -16,6 +16,9 @@ import (
 // What is damaged or contradicts itself is refused with a typed error.
 func Open(o engine.Options) (*Engine, engine.Report, error) {
 	var r engine.Report
+	if err := engine.RefuseLayout(o.FS, "flat", o.Dir+"/purge.reset", o.Dir+"/purge.gen"); err != nil {
+		return nil, r, fmt.Errorf("engine: open: %w", err)
+	}
 	if err := durable.Mkdir(o.FS, "engine.open", o.Dir); err != nil {
 		return nil, r, fmt.Errorf("engine: open: %w", err)
 	}
