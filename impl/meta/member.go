@@ -35,6 +35,10 @@ import (
 //	                               becomes a voter, what this machine was before is
 //	                               removed
 //
+// A Join may come late, of a member that this replica gave up in the meantime, and take
+// the place of the one that it is now. Who was removed never belongs again: if it asks,
+// the leader sends its Join back, and it becomes yet another member.
+//
 // Until then the state here is that of any moment in the past: see Joining. Its
 // machine must not take it for what exists.
 type memberID = uint64
@@ -115,6 +119,13 @@ func (c *Config) writeMember() error {
 	return record.Write(c.FS, "meta.member", c.Dir+"/member", c.identity(), b)
 }
 
+// RemovedError means that a member was removed before it was a voter.
+type RemovedError struct{ Member uint64 }
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("suspect: member %x was removed while it joined", e.Member)
+}
+
 // suspicious tells whether an error of a boot means that the memory of the member is
 // gone. A disk of another replica is refused instead, and one that cannot be read is
 // tried again.
@@ -122,12 +133,13 @@ func suspicious(err error) bool {
 	var (
 		foreign *record.ForeignError
 		lost    *LostError
+		removed *RemovedError
 		suspect *consensus.ErrSuspect
 	)
 	if errors.As(err, &foreign) {
 		return false
 	}
-	return errors.As(err, &lost) || errors.As(err, &suspect) || errors.Is(err, corrupt.ErrCorrupt)
+	return errors.As(err, &lost) || errors.As(err, &removed) || errors.As(err, &suspect) || errors.Is(err, corrupt.ErrCorrupt)
 }
 
 // renounce makes this replica another member, which has nothing and must join.
@@ -214,11 +226,42 @@ func (m *Machine) join() {
 	}
 }
 
-// admit takes a Join: it proposes the change that comes next, unless another one is
-// under way.
+// takeJoin takes a Join, or its own one that came back.
+func (m *Machine) takeJoin(id memberID) error {
+	if machineOf(id) != m.cfg.ID {
+		m.admit(id)
+		return nil
+	}
+	if !m.Joining() || id != m.cfg.member.ID {
+		return nil
+	}
+	if err := m.jr.Close(); err != nil {
+		return err
+	}
+	cfg := m.cfg
+	cfg.Damaged = &RemovedError{id}
+	next, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	next.out, next.local = m.out, m.local
+	*m = *next
+	m.cfg.Damaged = nil
+	return nil
+}
+
+// admit proposes the change that comes next for a replica that joins, unless another one
+// is under way.
 func (m *Machine) admit(id memberID) {
 	now, st := m.node.Members(), m.node.Status()
-	if !m.leading || st.OwnTermEntry == 0 || m.applied < st.OwnTermEntry || now.Joint() || now.Voter(id) || slices.Contains(now.Gone, id) {
+	if !m.leading || st.OwnTermEntry == 0 || m.applied < st.OwnTermEntry {
+		return
+	}
+	if slices.Contains(now.Gone, id) {
+		m.out.Messages = append(m.out.Messages, Message{From: m.cfg.ID, To: machineOf(id), Join: id})
+		return
+	}
+	if now.Joint() || now.Voter(id) {
 		return
 	}
 	c := consensus.Change{Add: id, Learner: true}

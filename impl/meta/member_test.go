@@ -3,10 +3,12 @@ package meta
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/consensus"
 	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
 	"purgelab/impl/record"
@@ -98,6 +100,45 @@ func TestLostMemory(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Join of a member that its replica gave up comes late, and takes the place of the one
+// that it is now. That one is told, and becomes yet another member.
+func TestLateJoin(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	c := p.caller()
+	one(t, c.do(Request{Kind: PurgePartition, Partition: 2}))
+	lead := p.leader()
+	id := lead%3 + 1
+	again := func() uint64 {
+		p.emptied(id)
+		p.boot(id)
+		return p.members[id-1].cfg.member.ID
+	}
+	members := func() consensus.Membership { return p.members[lead-1].node.Members() }
+	first, second := again(), again()
+	for range 100 {
+		if p.rounds(1); slices.Contains(members().Learners, second) {
+			break
+		}
+	}
+	require.Contains(t, members().Learners, second)
+	p.step(lead, Input{Message: &Message{From: id, To: lead, Join: first}})
+	for range 20 {
+		p.rounds(1)
+	}
+	require.Contains(t, members().Gone, second)
+	p.step(id, Input{Message: &Message{From: lead, To: id, Join: first}}) // an older one that comes back means nothing
+	p.joins()
+	require.Len(t, members().Voters, 3)
+	for _, v := range members().Voters {
+		require.NotContains(t, members().Gone, v)
+	}
+	var removed *RemovedError
+	require.ErrorAs(t, p.members[id-1].Suspect(), &removed)
+	require.Equal(t, second, removed.Member)
+	one(t, c.do(Request{Kind: PurgePartition, Partition: 2}))
+	p.agree()
 }
 
 // Damage that is met under way stops the replica; it is opened with the reason.

@@ -87,7 +87,9 @@ type Message struct {
 	From, To int
 	Raft     *raftpb.Message
 	Report   *Request // instead of Raft: how a member of the sender's machine stands
-	Join     uint64   // instead of Raft: the member that the sender wants to be
+	// Instead of Raft, if not 0: the member that the sender wants to be, or that the
+	// receiver wanted to be and was removed.
+	Join uint64
 }
 
 // Call is a command that a client sends. Token is the driver's name for it.
@@ -238,7 +240,7 @@ func (m *Machine) Step(in Input) (out Output, err error) {
 	case in.Message != nil && in.Message.Report != nil:
 		m.heard(in.Message.Report)
 	case in.Message != nil && in.Message.Join != 0:
-		m.admit(in.Message.Join)
+		err = m.takeJoin(in.Message.Join)
 	case in.Message != nil:
 		_ = m.node.Step(in.Message.Raft) // what raft refuses has no effect
 	case in.Call != nil:

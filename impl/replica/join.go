@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"purgelab/impl/consensus"
 	"purgelab/impl/defect"
@@ -19,6 +20,10 @@ import (
 //	                               it becomes a voter, the member that this machine
 //	                               was before is removed
 //	  the change is applied here: it is a voter like any other
+//
+// A Join may come late, of a member that this machine gave up in the meantime, and
+// take the place of the one that it is now. Who was removed never belongs again: if it
+// asks, the leader sends its Join back, and it becomes yet another member.
 //
 // Between the two halves of that change a decision needs a majority of the voters
 // before it and of those after it. The member before never spoke again, so it is as
@@ -48,11 +53,47 @@ func (r *Replica) joinGroup() {
 	}
 }
 
-// admitMember takes a Join: it proposes the change that comes next, if no other one
-// is under way.
+// takeJoin takes a Join, or its own one that came back.
+func (r *Replica) takeJoin(id memberID) error {
+	if machineOf(id) != r.cfg.ID {
+		r.admitMember(id)
+		return nil
+	}
+	if !r.joining || id != r.cfg.member.ID {
+		return nil
+	}
+	r.giveUp()
+	if err := r.Release(); err != nil {
+		return err
+	}
+	cfg := r.cfg
+	cfg.Damaged = &RemovedError{id}
+	next, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	next.now, next.out = r.now, r.out
+	intents := r.intents
+	*r = *next
+	r.cfg.Damaged = nil
+	if r.copy == nil {
+		r.learnIntents(intents)
+	}
+	return nil
+}
+
+// admitMember proposes the change that comes next for a machine that joins, if no
+// other one is under way.
 func (r *Replica) admitMember(id memberID) {
 	now := r.node.Members()
-	if !r.readyToLead() || r.changing > 0 || now.Joint() || now.Voter(id) {
+	if !r.readyToLead() {
+		return
+	}
+	if slices.Contains(now.Gone, id) {
+		r.out.Messages = append(r.out.Messages, Message{From: r.cfg.ID, To: machineOf(id), Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation, Join: id})
+		return
+	}
+	if r.changing > 0 || now.Joint() || now.Voter(id) {
 		return
 	}
 	c := consensus.Change{Add: id, Learner: true}

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,4 +206,46 @@ func TestEvidence(t *testing.T) {
 	intact := Evidence{Intact: true, Term: 1, Last: 1}
 	require.True(t, intact.Above(Evidence{Term: 9, Last: 9}))
 	require.True(t, Evidence{Intact: true, Term: 2, Last: 5}.Above(Evidence{Intact: true, Term: 1, Last: 9}))
+}
+
+// A Join of a member that its machine gave up comes late, and takes the place of the one
+// that it is now, while that is no voter yet. Who was removed is never taken in again,
+// since nobody would listen to it: its machine becomes yet another member.
+func TestLateJoin(t *testing.T) {
+	for _, stale := range []bool{false, true} {
+		c := newClusterOf(t, 3, func(cfg *Config) { cfg.Policy = allReplicated })
+		c.elect()
+		c.append("a")
+		lead := c.leader()
+		id := lead%3 + 1
+		again := func() uint64 {
+			c.crash(id, true)
+			require.NoError(t, c.boot(id))
+			return c.replicas[id-1].cfg.member.ID
+		}
+		leader := func() *Replica { return c.replicas[lead-1] }
+		first := again()
+		second := again()
+		c.reach("a learner", func() bool { return slices.Contains(leader().node.Members().Learners, second) })
+		require.NotContains(t, leader().node.Members().Voters, second)
+		c.step(lead, Input{Message: &Message{From: id, To: lead, Incarnation: c.replicas[id-1].cfg.Incarnation, Join: first}})
+		c.settle()
+		require.Contains(t, leader().node.Members().Gone, second)
+		if stale { // an older one that comes back means nothing
+			c.step(id, Input{Message: &Message{From: lead, To: id, Incarnation: c.replicas[id-1].cfg.Incarnation, Join: first}})
+			require.Equal(t, second, c.replicas[id-1].cfg.member.ID)
+		}
+		c.reach("joined again", c.rejoined)
+		now := leader().node.Members()
+		require.Len(t, now.Voters, 3)
+		for _, v := range now.Voters {
+			require.NotContains(t, now.Gone, v)
+		}
+		third := c.replicas[id-1]
+		require.NotContains(t, []uint64{first, second}, third.cfg.member.ID)
+		var removed *RemovedError
+		require.ErrorAs(t, third.Report().Suspect, &removed)
+		require.Equal(t, second, removed.Member)
+		require.Equal(t, op.OK, c.append("b").Code)
+	}
 }

@@ -75,6 +75,13 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("suspect: the disk of machine %d is not the one that it had", e.Machine)
 }
 
+// RemovedError means that a member was removed before it was a voter.
+type RemovedError struct{ Member uint64 }
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("suspect: member %x was removed while it joined", e.Member)
+}
+
 // bootRecord is the value of the record boot.
 type bootRecord struct {
 	_     struct{} `cbor:",toarray"`
@@ -180,7 +187,8 @@ func suspicious(err error) bool {
 		forgotten *ForgottenError
 	)
 	var stateless *StatelessError
-	return errors.As(err, &stateless) || errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
+	var removed *RemovedError
+	return errors.As(err, &stateless) || errors.As(err, &removed) || errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
 		isSuspect(err) || errors.Is(err, corrupt.ErrCorrupt)
 }
 

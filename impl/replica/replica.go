@@ -108,7 +108,8 @@ type Message struct {
 	Partition   op.Partition
 	Incarnation op.Incarnation
 	Raft        *raftpb.Message
-	// Instead of Raft: if not 0, the member that the sender wants to be; a part of
+	// Instead of Raft: if not 0, the member that the sender wants to be, or that the
+	// receiver wanted to be and was removed; a part of
 	// the base, or the request for one.
 	Join uint64
 	Base *BasePart
@@ -292,7 +293,10 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 			err = r.sendPart(in.Message.From, in.Message.Base.From)
 		}
 	case in.Message != nil && in.Message.Join != 0:
-		r.admitMember(in.Message.Join)
+		if err = r.takeJoin(in.Message.Join); err == nil && r.copy != nil {
+			r.out.Work = r.hasWork()
+			return r.out, nil
+		}
 	case in.Message != nil:
 		// raft refuses what it cannot use (an unknown sender, say); that is an
 		// answer, not a fault of this replica.
