@@ -1,7 +1,9 @@
 ---------------------------- MODULE TransferFloor ----------------------------
 (* State transfer under reset-record: what becomes of a floor. A floor is a number in    *)
 (* the op sequence of the replica that chose it. A state that is installed comes with the  *)
-(* floor of its sender, at or below its own op, so that it filters nothing that follows.    *)
+(* floor of its sender, at or below its own op, so that it filters nothing that follows. A   *)
+(* sender that has yet to apply ops up to its floor offers a state in which nothing is, with *)
+(* the era before; that is not modelled here.                                              *)
 (* The floor that the receiver had is of no use any more: it may count ops that were never   *)
 (* committed, or those of a sequence that was lost.                                       *)
 (*                                                                           *)

@@ -47,6 +47,7 @@ type machine struct {
 	up      bool
 	epoch   uint32 // of the boot; raised when the machine goes down
 	dark    bool   // without power
+	left    bool   // it is down, and nobody brings it back
 	losses  uint64 // of power: what the operating system counts its boots by
 	members []slot // by shard
 	meta    metaSlot

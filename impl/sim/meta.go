@@ -416,6 +416,9 @@ func (c *Cluster) metaAtRest() (bool, string) {
 	}
 	lead := c.machines[leader].meta.member.View()
 	for id := 1; id <= c.o.Replicas; id++ {
+		if c.machines[id].left {
+			continue
+		}
 		if !c.machines[id].meta.knows() {
 			return false, fmt.Sprintf("replica %d of the metadata plane has not joined again", id)
 		}

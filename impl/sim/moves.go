@@ -58,7 +58,7 @@ func (m *Moves) note(e *observe.Event, pulling []bool) {
 				m.Refused[i]++
 			}
 		}
-	case "PurgeComplete", "PurgeAdvance":
+	case "PurgeComplete":
 		for _, on := range pulling {
 			if on {
 				m.Purged++

@@ -2,7 +2,8 @@ package sim
 
 import "fmt"
 
-// AtRest tells whether nothing is left to do: every machine is up, every replica
+// AtRest tells whether nothing is left to do: every machine is up that was not left
+// down, every replica
 // has materialized all that is committed and serves, all agree on where they
 // are, and every intent is settled everywhere. If not, it says what is missing.
 func (c *Cluster) AtRest() (bool, string) {
@@ -10,7 +11,7 @@ func (c *Cluster) AtRest() (bool, string) {
 		return false, c.Refusals[0].String()
 	}
 	for id := 1; id <= c.o.Replicas; id++ {
-		if !c.machines[id].up {
+		if m := &c.machines[id]; !m.up && !m.left {
 			return false, fmt.Sprintf("machine %d is down", id)
 		}
 	}
@@ -23,7 +24,7 @@ func (c *Cluster) AtRest() (bool, string) {
 			continue
 		}
 		for id := 1; id <= c.o.Replicas; id++ {
-			if m := &c.machines[id]; m.current[c.shards[p].partition] != p {
+			if m := &c.machines[id]; !m.left && m.current[c.shards[p].partition] != p {
 				return false, fmt.Sprintf("machine %d does not run partition %d", id, p)
 			}
 		}
@@ -34,7 +35,7 @@ func (c *Cluster) AtRest() (bool, string) {
 		lead := c.machines[leader].members[p].member.View()
 		intended := plane.Partition(c.shards[p].partition).Highest()
 		for id := 1; id <= c.o.Replicas; id++ {
-			if c.Missing(id, p) {
+			if c.Missing(id, p) || c.machines[id].left {
 				continue
 			}
 			v := c.machines[id].members[p].member.View()
@@ -56,6 +57,22 @@ func (c *Cluster) AtRest() (bool, string) {
 		}
 	}
 	return true, ""
+}
+
+// LeaveDown takes machines down for good, a minority: those that stay are a quorum with
+// all its memory. It does nothing, and says so, where a replica is missing already.
+func (c *Cluster) LeaveDown(ids []int) bool {
+	for id := 1; id <= c.o.Replicas; id++ {
+		if c.machines[id].gone {
+			return false
+		}
+	}
+	for _, id := range ids {
+		m := &c.machines[id]
+		m.left = true
+		c.down(m, false)
+	}
+	return true
 }
 
 // Member gives a replica for reading, nil if it is down.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"purgelab/impl/replica"
 	"purgelab/impl/sim"
 	"purgelab/model/op"
 )
@@ -57,9 +58,18 @@ func (m *simulation) within(ctx context.Context, ticks int64, done func() (bool,
 
 // serve lets every partition take an append and a purge, after everything was judged
 // and recorded: what it leaves is in no history and no trace.
-func (m *simulation) serve(ctx context.Context) (stuck string, err error) {
+// A group that agrees on its log does so without a minority of its machines, which go
+// down for good.
+func (m *simulation) serve(ctx context.Context, s *Settings) (stuck string, err error) {
 	c := m.cluster
 	m.trace.keep = false
+	if s.Design != replica.ResetRecord.String() {
+		left := sim.Split(s.Seed, "left").Perm(s.Replicas)[:(s.Replicas-1)/2]
+		for i := range left {
+			left[i]++
+		}
+		c.LeaveDown(left)
+	}
 	m.script.probe(c)
 	c.Resume()
 	return m.within(ctx, ServeTicks, func() (bool, string) {

@@ -83,6 +83,26 @@ func TestProbesAreNeeded(t *testing.T) {
 	}
 }
 
+// When nothing breaks any more a minority of the machines goes down for good. What the
+// others then serve they serve by themselves: a group in which only one machine can lead
+// is seen not to.
+func TestMinorityLeaves(t *testing.T) {
+	s := Settings{Seed: 3, Ops: 100, NoTrace: true}
+	require.NoError(t, s.Complete())
+	leaves := 1 + sim.Split(s.Seed, "left").Perm(s.Replicas)[0]
+	for lead := 1; lead <= s.Replicas; lead++ {
+		r, err := run(context.Background(), s, func(c replica.Config) (sim.Member, error) {
+			if c.ID != lead {
+				c.ElectionTicks = 1_000_000
+			}
+			return replica.Open(c)
+		})
+		require.NoError(t, err)
+		reason, red := r.Violates("NoStuckReplica")
+		require.Equal(t, lead == leaves, red, "%d leads, %d leaves: %s", lead, leaves, reason)
+	}
+}
+
 // The bounds stand in the documentation as they are.
 func TestBoundsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/recovery.md")

@@ -158,7 +158,7 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	m.seen = m.result(s)
 	if m.stuck == "" && m.ended == nil {
 		begun := m.cluster.Now()
-		m.stuck, m.ended = m.serve(ctx)
+		m.stuck, m.ended = m.serve(ctx, s)
 		m.seen.Rested, m.seen.Served = m.rested, ticksSince(begun, m.cluster)
 	}
 	if m.stuck != "" {
