@@ -129,6 +129,10 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		m.watch.Sound()
 	}
 	m.trace = &tracer{check: m.watch, keep: !s.NoTrace, first: make([][]committed, shards), in: make([]int, shards)}
+	if m.trace.keep {
+		// Some more than what undisturbed replicas tell, so that it is seldom copied.
+		m.trace.events = make([]observe.Event, 0, 1000+s.Ops*(s.Replicas+1))
+	}
 	m.script = &script{
 		work: workload.New(workload.Options{
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
