@@ -92,8 +92,8 @@ func (n *Node) sync(call func() error) {
 			n.late, call = result, nil
 		} else {
 			err := n.step(replica.Input{Sync: result})
-			if err == nil {
-				err = n.turn(false)
+			if err == nil && n.work {
+				err = n.step(replica.Input{Work: true}) // calls that came go into the batch after it
 			}
 			call, n.next = n.next, nil
 			if n.failed = err; err != nil || n.work {
