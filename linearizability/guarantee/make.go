@@ -58,12 +58,11 @@ func (o *Options) complete() {
 // of TLC, of which several may wait for the answer of one model, and runs, which wait
 // for nothing.
 type job struct {
-	o          Options
-	mu         sync.Mutex
-	models     []*Block
-	runs       []*Block
-	done, all  int
-	weaknesses []Weakness
+	o         Options
+	mu        sync.Mutex
+	models    []*Block
+	runs      []*Block
+	done, all int
 }
 
 // Make computes the matrix. When ctx ends it returns an error; what runs found is in
