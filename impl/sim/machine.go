@@ -275,12 +275,16 @@ func (c *Cluster) step(id, p int, in replica.Input) {
 	c.Steps++
 	in.Now = c.now / Millisecond
 	c.trace.changed = false
+	join, was := in.Message != nil && in.Message.Join != 0, uint64(0)
+	if join {
+		was = s.member.View().Member
+	}
 	out, err := stepSafely(s.member, in)
 	if err != nil {
 		c.stopped(m, p, err)
 		return
 	}
-	if s.copying {
+	if s.copying || join && s.member.View().Member != was { // as after a boot
 		if c.opened(m, p); !m.up {
 			return
 		}
