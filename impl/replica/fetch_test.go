@@ -167,6 +167,31 @@ func TestRejoinsByTransfer(t *testing.T) {
 	}
 }
 
+// crashesAt lets the disk of a replica that is down crash at the nth call from now on.
+// The label of that call is there once it was made.
+func (c *cluster) crashesAt(id, nth int) *vfs.Label {
+	hit := new(vfs.Label)
+	c.disks[id-1].Arm(func(l vfs.Label, _ string) crashfs.Action {
+		if nth--; nth == 0 {
+			*hit = l
+			return crashfs.CrashBefore
+		}
+		return crashfs.Continue
+	})
+	return hit
+}
+
+// pulls lets so much time pass that a transfer is under way.
+func (c *cluster) pulls() {
+	for range 12 {
+		c.now += 10
+		for k := range c.replicas {
+			c.step(k+1, Input{Tick: true})
+		}
+		c.settle()
+	}
+}
+
 // A crash of either kind at every disk call of a replica that catches up by a
 // transfer, with a purge committed while it does: it has the old state or the new one,
 // goes on with what it has got, and nothing is left over.
@@ -180,36 +205,22 @@ func TestCrashAtEveryCallOfATransfer(t *testing.T) {
 			id := c.leader()%3 + 1
 			c.crash(id, false)
 			c.history(25, 0)
-			left, hit := nth, false
-			var label vfs.Label
-			c.disks[id-1].Arm(func(l vfs.Label, _ string) crashfs.Action {
-				if left--; left == 0 {
-					label, hit = l, true
-					return crashfs.CrashBefore
-				}
-				return crashfs.Continue
-			})
+			hit := c.crashesAt(id, nth)
 			if err := c.boot(id); err == nil {
-				for range 12 {
-					c.now += 10
-					for k := range c.replicas {
-						c.step(k+1, Input{Tick: true})
-					}
-					c.settle()
-				}
+				c.pulls()
 				c.purge(9)
 				c.reach("there or down", func() bool { return c.replicas[id-1] == nil || c.whole() && !c.replicas[id-1].homes })
 			}
 			c.disks[id-1].Arm(nil)
 			installed += c.count(id, "CommitInstall", "")
-			if !hit {
+			if *hit == "" {
 				break
 			}
 			cases++
 			c.crash(id, power)
-			require.NoError(t, c.boot(id), label)
+			require.NoError(t, c.boot(id), *hit)
 			c.history(3, 0)
-			c.reach("everything is everywhere after "+string(label), c.whole)
+			c.reach("everything is everywhere after "+string(*hit), c.whole)
 			c.same()
 			resumed += c.count(id, "StageManifest", "resumed")
 			c.reach("reclaimed", func() bool { return !c.replicas[id-1].homes })
@@ -221,7 +232,7 @@ func TestCrashAtEveryCallOfATransfer(t *testing.T) {
 					homes++
 				}
 			}
-			require.Equal(t, 1, homes, "%s: %v", label, names)
+			require.Equal(t, 1, homes, "%s: %v", *hit, names)
 		}
 	}
 	t.Logf("%d cases, %d installs, %d resumed", cases, installed, resumed)

@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
-	"purgelab/impl/vfs"
-	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
 )
 
@@ -186,43 +184,29 @@ func TestResetRecordCrashesInATransfer(t *testing.T) {
 			id := c.leader()%3 + 1
 			c.crash(id, false)
 			c.history(25, 0)
-			left, hit := nth, false
-			var label vfs.Label
-			c.disks[id-1].Arm(func(l vfs.Label, _ string) crashfs.Action {
-				if left--; left == 0 {
-					label, hit = l, true
-					return crashfs.CrashBefore
-				}
-				return crashfs.Continue
-			})
+			hit := c.crashesAt(id, nth)
 			if err := c.boot(id); err == nil {
-				for range 12 {
-					c.now += 10
-					for k := range c.replicas {
-						c.step(k+1, Input{Tick: true})
-					}
-					c.settle()
-				}
+				c.pulls()
 				c.learn(9)
 				c.history(4, 0)
 				c.reach("there or down", func() bool { return c.replicas[id-1] == nil || c.whole() && !c.replicas[id-1].homes })
 			}
 			c.disks[id-1].Arm(nil)
 			installed += c.count(id, "CommitInstall", "")
-			if !hit {
+			if *hit == "" {
 				break
 			}
 			cases++
 			c.crash(id, power)
-			require.NoError(t, c.boot(id), label)
+			require.NoError(t, c.boot(id), *hit)
 			c.learn(9)
 			c.history(3, 0)
-			c.reach("everything is everywhere after "+string(label), c.whole)
-			c.reach("purged after "+string(label), func() bool {
+			c.reach("everything is everywhere after "+string(*hit), c.whole)
+			c.reach("purged after "+string(*hit), func() bool {
 				f := c.replicas[id-1].eng.Facts()
 				return f.Settled == 9 && f.Applied == c.replicas[c.leader()-1].applied
 			})
-			require.False(t, c.replicas[id-1].cleaning(), label)
+			require.False(t, c.replicas[id-1].cleaning(), *hit)
 			c.reach("reclaimed", func() bool { return !c.replicas[id-1].homes })
 		}
 	}
