@@ -82,30 +82,11 @@ func (r *Replica) homeStep() error {
 	}
 	for _, name := range names {
 		if !r.cfg.needs(name) {
-			return r.again(&r.later, removeOne(r.cfg.FS, r.cfg.Dir+"/"+name))
+			return r.again(&r.later, transfer.ReclaimOne(r.cfg.FS, r.cfg.Dir+"/"+name))
 		}
 	}
 	r.homes = false
 	r.emit(observe.Event{Action: "ReclaimOld"})
-	return nil
-}
-
-// removeOne removes a file, or of a folder, whose name ends in a slash, the first
-// thing in it, or the folder when it is empty.
-func removeOne(fs vfs.FS, path string) error {
-	plain, folder := strings.CutSuffix(path, "/")
-	if folder {
-		names, err := fs.List(plain)
-		if err != nil {
-			return err
-		}
-		if len(names) > 0 {
-			return removeOne(fs, plain+"/"+names[0])
-		}
-	}
-	if err := fs.Remove("transfer.reclaim", plain); err != nil && !errors.Is(err, vfs.ErrNotExist) {
-		return err
-	}
 	return nil
 }
 

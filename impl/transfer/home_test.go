@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -74,26 +73,7 @@ func reclaim(fs vfs.FS, now home) (bool, error) {
 		if dir+"/"+name == presentFile || home(strings.TrimSuffix(name, "/")) == now || !isHome(name) && now == "" {
 			continue
 		}
-		return true, removeOne(fs, dir+"/"+name)
+		return true, ReclaimOne(fs, dir+"/"+name)
 	}
 	return false, nil
-}
-
-// removeOne removes a file, or of a folder, which ends in a slash, the first thing in
-// it, or the folder when it is empty.
-func removeOne(fs vfs.FS, path string) error {
-	plain, folder := strings.CutSuffix(path, "/")
-	if folder {
-		names, err := fs.List(plain)
-		if err != nil {
-			return err
-		}
-		if len(names) > 0 {
-			return removeOne(fs, plain+"/"+names[0])
-		}
-	}
-	if err := fs.Remove("transfer.reclaim", plain); err != nil && !errors.Is(err, vfs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
