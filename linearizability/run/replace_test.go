@@ -34,3 +34,10 @@ func TestReplacedDisks(t *testing.T) {
 	require.Greater(t, all.Replaced, int(seeds.Count())/4)
 	require.GreaterOrEqual(t, all.Rejoined, all.Replaced)
 }
+
+// A late Join makes a member another one while its machine runs (seed 74 draws it): what it
+// materializes from then on is looked at as after a boot.
+func TestMemberBecomesAnother(t *testing.T) {
+	s := Settings{Seed: 74, Partitions: 2, Messages: "replicated", Bookmarks: "replicated", Faults: "all", NoTrace: true}
+	require.Equal(t, "pass", mustRun(t, s).Verdict.String())
+}
