@@ -40,7 +40,7 @@ func Write(w io.Writer, events []Event) error {
 		var value []byte
 		var err error
 		if e.Type == Invoke {
-			value, err = encodeRequest(e.Request)
+			value, err = EncodeRequest(e.Request)
 		} else {
 			value, err = encodeReply(e)
 		}
@@ -134,7 +134,7 @@ func parseLine(text []byte) (Event, error) {
 		if value == nil {
 			value = []byte("{}")
 		}
-		e.Request, err = decodeRequest(e.Kind, e.Partition, value)
+		e.Request, err = DecodeRequest(e.Kind, e.Partition, value)
 	} else {
 		err = decodeReply(&e, value)
 	}

@@ -107,7 +107,8 @@ func usesKey(r *op.Request) bool {
 	return r.Kind == op.Poll && (r.Strategy == op.Next || r.AutoCommit)
 }
 
-func encodeRequest(r *op.Request) ([]byte, error) {
+// EncodeRequest writes the value of an invoke.
+func EncodeRequest(r *op.Request) ([]byte, error) {
 	v := request{
 		Payloads: r.Payloads, Timestamp: r.Timestamp, AutoCommit: r.AutoCommit,
 		Intent: r.Intent, Session: r.Session, Sequence: r.Sequence, Incarnation: r.Incarnation, MayLose: r.MayLose.Names(),
@@ -133,7 +134,8 @@ func encodeRequest(r *op.Request) ([]byte, error) {
 	return marshal(v)
 }
 
-func decodeRequest(kind op.Kind, partition op.Partition, b []byte) (*op.Request, error) {
+// DecodeRequest reads what EncodeRequest writes.
+func DecodeRequest(kind op.Kind, partition op.Partition, b []byte) (*op.Request, error) {
 	var v request
 	if err := strict(b, &v); err != nil {
 		return nil, err
