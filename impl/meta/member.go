@@ -47,13 +47,7 @@ type memberID = uint64
 // machine has the machine's number itself.
 func machineOf(id memberID) int { return int(id & 0xff) }
 
-const (
-	ownHome   = "." // of the first member: the directory itself
-	joinTicks = 20  // between two Joins, at least
-	// joinSpread keeps Joins from always coming when the leader has just begun to
-	// count anew whom it hears.
-	joinSpread = 7
-)
+const ownHome = "." // of the first member: the directory itself
 
 // memberRecord is the value of the record member.
 type memberRecord struct {
@@ -217,7 +211,7 @@ func (m *Machine) join() {
 	if m.joinLater--; m.joinLater > 0 {
 		return
 	}
-	m.joinLater = joinTicks + m.asked%joinSpread
+	m.joinLater = consensus.JoinPause(m.asked)
 	m.asked++
 	for _, to := range m.cfg.Members {
 		if to != m.cfg.ID {

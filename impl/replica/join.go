@@ -29,10 +29,7 @@ import (
 // before it and of those after it. The member before never spoke again, so it is as
 // if it had been down ever since.
 
-const (
-	joinTicks   = 20  // between two Joins
-	changeTicks = 200 // until a change that was proposed is given up
-)
+const changeTicks = 200 // until a change that was proposed is given up
 
 // joinGroup asks to be taken in. It is repeated: nobody may have led.
 func (r *Replica) joinGroup() {
@@ -42,7 +39,8 @@ func (r *Replica) joinGroup() {
 	if r.joinLater--; r.joinLater > 0 {
 		return
 	}
-	r.joinLater = joinTicks
+	r.joinLater = consensus.JoinPause(r.asked)
+	r.asked++
 	if r.cfg.Defects.Has(defect.JoinOnce) {
 		r.joinLater = math.MaxInt
 	}

@@ -210,11 +210,12 @@ type Replica struct {
 	members consensus.Membership
 	moved   bool
 	ahead   []consensus.Changed
-	// Not a voter yet; ticks until it asks again to become one. Ticks during which
-	// a change of membership that this leader proposed may still come.
-	joining   bool
-	joinLater int
-	changing  int
+	// Not a voter yet; ticks until it asks again to become one, and how often it has.
+	// Ticks during which a change of membership that this leader proposed may still
+	// come.
+	joining          bool
+	joinLater, asked int
+	changing         int
 
 	origin  uint64 // identity of this boot, in every proposal
 	counter uint64
