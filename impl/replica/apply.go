@@ -36,10 +36,12 @@ func (r *Replica) nextEntry() (*raftlog.Entry, error) {
 	return &q.entries[0], nil
 }
 
-// applySome materializes committed ops in log order until the batch is full, a
-// purge comes up, or nothing is left.
-func (r *Replica) applySome() error {
-	for i := 0; i < applyBatch && r.applied < r.committed; i++ {
+func (r *Replica) applySome() error { return r.applyUpTo(applyBatch) }
+
+// applyUpTo materializes that many committed ops in log order, or until a purge comes
+// up, or nothing is left.
+func (r *Replica) applyUpTo(count int) error {
+	for i := 0; i < count && r.applied < r.committed; i++ {
 		e, err := r.nextEntry()
 		if err != nil {
 			return err

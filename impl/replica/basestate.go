@@ -264,17 +264,24 @@ func (r *Replica) sendState(to int, q *transfer.Request) {
 // takeState takes a message of the transfer of a state.
 func (r *Replica) takeState(m *Message) error {
 	c, t := r.copy, m.Transfer
+	if t.Request != nil { // it has none to give
+		r.emitState(observe.Event{Action: "RefuseTransfer", Kind: string(transfer.Recovering)})
+		return nil
+	}
 	if m.From != c.from {
 		return nil
 	}
 	switch {
+	case t.Offer != nil && c.pull == nil && t.CheckOffer() != nil:
+		return r.stateRefused(t.CheckOffer())
 	case t.Offer != nil && c.pull == nil && c.stateOnly && t.Offer.Point.Applied < c.log.First()-1:
 		c.dropState() // there are no ops between
 	case t.Offer != nil && c.pull == nil && c.needsState():
 		if err := r.beginState(t.Offer); err != nil {
 			return r.stateRefused(err)
 		}
-		r.emitState("StageManifest", t.Offer)
+		p := &t.Offer.Point
+		r.emitState(observe.Event{Action: "StageManifest", Op: p.Applied, Term: t.Offer.Term, Kind: "begun", Generation: p.Generation})
 	case t.Chunk != nil && c.pull != nil:
 		stored, err := c.pull.Take(t.Chunk)
 		if err != nil {
@@ -296,22 +303,24 @@ func (r *Replica) takeState(m *Message) error {
 }
 
 // emitState reports a step; there are no facts yet.
-func (r *Replica) emitState(a observe.Action, m *transfer.Manifest) {
+func (r *Replica) emitState(e observe.Event) {
 	if r.cfg.Sink != nil {
-		r.cfg.Sink.Observe(observe.Event{
-			Time: r.now, Replica: r.cfg.ID, Partition: r.cfg.Partition, Incarnation: r.cfg.Incarnation,
-			Action: a, Op: m.Point.Applied, Term: m.Term, Kind: "begun", Generation: m.Point.Generation,
-		})
+		e.Time, e.Replica, e.Partition, e.Incarnation = r.now, r.cfg.ID, r.cfg.Partition, r.cfg.Incarnation
+		r.cfg.Sink.Observe(e)
 	}
 }
 
 // stateRefused ends a pull over a refusal; an error of the disk stops this replica.
 func (r *Replica) stateRefused(err error) error {
-	if _, ok := transfer.Refused(err); !ok {
+	reason, ok := transfer.Refused(err)
+	if !ok {
 		return err
 	}
 	r.log.Debug("state of the base refused", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
-	r.copy.dropState()
+	r.emitState(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
+	if !reason.Again() {
+		r.copy.dropState()
+	}
 	return nil
 }
 

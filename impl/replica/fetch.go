@@ -131,6 +131,9 @@ func (r *Replica) takeTransfer(m *Message) error {
 		return nil
 	case t.Offer != nil && f.pull == nil:
 		f.tries = 0
+		if err := t.CheckOffer(); err != nil {
+			return r.refused(err)
+		}
 		return r.beginPull(t.Offer)
 	case t.Chunk != nil && f.pull != nil:
 		stored, err := f.pull.Take(t.Chunk)
@@ -173,6 +176,18 @@ func (r *Replica) fresh(m *transfer.Manifest) error {
 		return &transfer.Refusal{Reason: transfer.NotAbove, What: fmt.Sprintf("op of term %d", m.Term), Want: fmt.Sprintf("none of the log, which ends at %d", r.lastOp()), Got: m.Point.Applied}
 	}
 	return nil
+}
+
+// otherIncarnation looks at a message of another incarnation, which has no effect; an
+// offer is refused in so many words.
+func (r *Replica) otherIncarnation(m *Message) {
+	r.log.Debug("message of another incarnation dropped", "from", m.From, "incarnation", m.Incarnation)
+	if t := m.Transfer; t != nil && t.Offer != nil && t.CheckOffer() == nil {
+		own := r.ownState()
+		if reason, ok := transfer.Refused(own.Fresh(t.Offer)); ok {
+			r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
+		}
+	}
 }
 
 // beginPull begins to pull a manifest, into the home of an earlier pull if there is one.
@@ -218,11 +233,9 @@ func (r *Replica) refused(err error) error {
 	if reason, ok := transfer.Refused(err); ok {
 		r.log.Debug("transfer refused", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
 		r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
-		switch reason {
-		case transfer.AnotherOffer, transfer.WrongChecksum, transfer.WrongChunk:
-			return nil // it is asked for again
+		if !reason.Again() {
+			r.giveUp()
 		}
-		r.giveUp()
 		return nil
 	}
 	r.giveUp()

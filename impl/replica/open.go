@@ -118,7 +118,7 @@ func openMember(cfg Config) (*Replica, error) {
 	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}, joining: cfg.member.Joining}
 	id := cfg.identity()
 	var err error
-	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.journalDir(), Identity: id, FileBytes: cfg.JournalBytes, Defects: cfg.Defects}); err != nil {
+	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.journalDir(), Identity: id, FileBytes: cfg.JournalBytes, Room: cfg.JournalRoom, Defects: cfg.Defects}); err != nil {
 		return nil, err
 	}
 	if err := r.cfg.checkBoot(r.rep.Journal.Frames > 0); err != nil {

@@ -92,8 +92,10 @@ type Config struct {
 	// gets a checkpoint instead, as Transfer says.
 	Compact  Compaction
 	Transfer TransferOptions
-	// SegmentBytes and JournalBytes are the sizes at which files roll.
+	// SegmentBytes and JournalBytes are the sizes at which files roll. JournalRoom
+	// makes the journal's as long from the beginning.
 	SegmentBytes, JournalBytes int
+	JournalRoom                bool
 
 	Rand    *rand.Rand // election timer and identities of this boot
 	Sink    observe.Sink
@@ -157,6 +159,7 @@ type Input struct {
 	// Seal: the incarnation is to end.
 	Seal bool
 	Work bool
+	Job  Job // that Work is to be; by itself the replica chooses
 	Sync *SyncResult
 }
 
@@ -286,7 +289,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 	case in.Tick:
 		r.tick()
 	case in.Message != nil && in.Message.Incarnation != r.cfg.Incarnation:
-		r.log.Debug("message of another incarnation dropped", "from", in.Message.From, "incarnation", in.Message.Incarnation)
+		r.otherIncarnation(in.Message)
 	case in.Message != nil && in.Message.Transfer != nil:
 		err = r.takeTransfer(in.Message)
 	case in.Message != nil && in.Message.Base != nil:
@@ -311,6 +314,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		r.request(*in.Request)
 	case in.Intents != nil:
 		r.learnIntents(in.Intents)
+	case in.Work && in.Job != NextJob:
+		err = r.do(in.Job)
 	case in.Work:
 		err = r.work()
 	case in.Sync != nil:

@@ -21,14 +21,20 @@ type TransferOptions struct {
 }
 
 // serve answers a request of a member: for a manifest, or for chunks.
-// Who copies the base gets a state from whoever has it: all that a checkpoint holds
-// was agreed on.
+// Who copies the base gets a state from whoever has the base, however that one stands:
+// the checkpoint holds what was committed, the base goes on from it or from an op before,
+// and whoever copies the two promises nothing beyond the base.
 func (r *Replica) serve(by *Message, q *transfer.Request) error {
-	to, member, standing := by.From, by.Member, r.standing()
-	if by.Base != nil && len(r.line.segments) > 0 {
-		standing = transfer.Standing{Serving: true}
-	} else if !r.leading {
-		return nil
+	to, member := by.From, by.Member
+	if copies := by.Base != nil && len(r.line.segments) > 0; !copies {
+		if held := r.sender != nil && r.sender.Holds(member); !held {
+			if err := r.standing().Check(); err != nil {
+				return r.notOffered(err)
+			}
+		}
+		if !r.leading {
+			return nil
+		}
 	}
 	r.node.Fetching(member)
 	if r.sender == nil {
@@ -46,12 +52,12 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 	m := r.sender.Manifest(member)
 	if m == nil {
 		var err error
-		if m, err = r.sender.Offer(member, r.eng, r.termOf, standing); err != nil {
+		if m, err = r.sender.Offer(member, r.eng, r.termOf); err != nil {
 			return r.notOffered(err)
 		}
 		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term})
 	}
-	r.sendTransfer(to, &transfer.Message{Offer: m})
+	r.sendTransfer(to, &transfer.Message{Offer: m, ID: m.ID()})
 	return nil
 }
 
@@ -68,7 +74,7 @@ func (r *Replica) notOffered(err error) error {
 	return nil
 }
 
-// standing says whether this leader may offer its state. It need not have committed
+// standing says whether this replica may offer its state. It need not have committed
 // anything in its term: whoever it is offered to may be needed for that, and what a
 // checkpoint holds was committed before.
 func (r *Replica) standing() transfer.Standing {

@@ -26,6 +26,8 @@ type View struct {
 	Serving         bool
 	Purging         bool
 	Facts           engine.Facts
+	// Agreeing: there is work of consensus to be done.
+	Agreeing bool
 	// Idle: nothing is left to do until the next input, or after a pause.
 	Idle bool
 }
@@ -39,7 +41,7 @@ func (r *Replica) View() View {
 	return View{
 		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
 		Role: st.Role, Term: st.Term, Committed: st.Commit + r.line.shift, Last: r.lastOp(),
-		Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
+		Agreeing: r.hasConsensusWork(), Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
 }
 

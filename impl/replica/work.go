@@ -3,7 +3,6 @@ package replica
 import (
 	"purgelab/impl/consensus"
 	"purgelab/impl/defect"
-	"purgelab/impl/observe"
 	"purgelab/impl/raftlog"
 	"purgelab/model/op"
 )
@@ -147,15 +146,8 @@ func (r *Replica) localStep() error {
 		return r.sealStep()
 
 	case r.checkpoint != nil && r.later == 0:
-		done, did, err := r.checkpoint.Step()
-		if err != nil {
-			return r.again(&r.later, err)
-		}
-		r.out.Synced = true
-		if done {
-			r.checkpoint, r.reclaim = nil, true
-			r.snapshot(r.saving)
-			r.emit(observe.Event{Action: did, Op: r.saving})
+		if err := r.saveStep(); err != nil || r.later > 0 {
+			return err
 		}
 		// Ops may be materialized between the steps of a checkpoint.
 		if r.purge == nil && r.canApply() {
@@ -183,12 +175,7 @@ func (r *Replica) localStep() error {
 	case r.later > 0:
 
 	case r.mayCheckpoint():
-		if err := r.syncBeforeSnapshot(r.applied); err != nil {
-			return err
-		}
-		r.since = 0
-		r.checkpoint, r.saving = r.eng.Checkpoint(r.encodeExtra()), r.applied
-		return nil
+		return r.beginSaving()
 
 	case r.trim || r.unlink:
 		return r.trimStep()
@@ -197,13 +184,7 @@ func (r *Replica) localStep() error {
 		return r.homeStep()
 
 	case r.reclaim:
-		did, err := r.eng.Reclaim()
-		if err != nil {
-			return r.again(&r.later, err)
-		}
-		if r.reclaim = did.More; did.Folder || did.Segment {
-			r.emit(observe.Event{Action: "Reclaim", Generation: did.Generation, Offset: did.Lowest})
-		}
+		return r.removeStep()
 	}
 	return nil
 }
