@@ -33,7 +33,8 @@ its clients by porcupine against the sequential model, its replicas by the named
 invariants while they run. One seed gives one run, to the byte.
 
 With --out the folder gets run.json (settings, versions, digest, verdict),
-history.jsonl, trace.ndjson, faults.json (which --faults accepts) and report.html.
+history.jsonl, trace.ndjson, faults.json (which --faults accepts), workload.jsonl
+(which --workload accepts) and report.html.
 A folder that holds another run is refused; --force removes the files of that run.
 With --log-level debug the operations of clients are told in the order of time,
 with trace the steps of replicas too.
@@ -82,7 +83,7 @@ Exit code: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 	}
 	f.addSeed(cmd)
 	f.add(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "folder for run.json, history.jsonl, trace.ndjson, faults.json, report.html")
+	cmd.Flags().StringVar(&out, "out", "", "folder for run.json, history.jsonl, trace.ndjson, faults.json, workload.jsonl, report.html")
 	cmd.Flags().BoolVar(&force, "force", false, "let --out replace the files of another run")
 	return cmd
 }

@@ -25,7 +25,7 @@ type runFlags struct {
 	partitions, clients, ops, recreate, compactOps                             int
 	timeout                                                                    time.Duration
 
-	variant string
+	variant, workload string
 }
 
 // add gives a command the flags, all but --seed.
@@ -61,6 +61,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	}
 	fs.StringVar(&f.variant, "variant", "", "variants of design reset-record, with commas between them: "+strings.Join(replica.VariantNames, ", "))
 	completeList(cmd, "variant", replica.VariantNames)
+	fs.StringVar(&f.workload, "workload", "", "a file FILE.jsonl of what clients ask, instead of --clients and --ops that are drawn")
 	fs.IntVar(&f.partitions, "partitions", 1, "partitions")
 	fs.IntVar(&f.clients, "clients", 4, "clients at a time")
 	fs.IntVar(&f.ops, "ops", 300, "operations, of all clients together")
@@ -120,7 +121,7 @@ func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 		Clients: f.clients, Ops: f.ops, Faults: f.faults.value, Defect: f.defect.value, Timeout: f.timeout,
 	}
 	s.Replicas = int(f.replicas.value[0] - '0')
-	s.Variant = f.variant
+	s.Variant, s.Workload = f.variant, f.workload
 	if flag := cmd.Flags().Lookup("seed"); flag != nil && !flag.Changed {
 		s.Seed = randomSeed()
 	}

@@ -28,6 +28,7 @@ const (
 	HistoryFile = "history.jsonl"
 	TraceFile   = "trace.ndjson"
 	PlanFile    = "faults.json"
+	ScriptFile  = "workload.jsonl"
 )
 
 // Record is what run.json holds: all that the run depended on, and what came of
@@ -140,8 +141,9 @@ func (r *Result) Record() (*Record, error) {
 	}, nil
 }
 
-// Write makes the run's folder: run.json, history.jsonl, trace.ndjson and the
-// plan of faults, which can be edited and given back to --faults.
+// Write makes the run's folder: run.json, history.jsonl, trace.ndjson, and the plan
+// of faults and what clients asked, which can be edited and given back to --faults
+// and --workload.
 func (r *Result) Write(dir string) error {
 	rec, err := r.Record()
 	if err != nil {
@@ -161,6 +163,7 @@ func (r *Result) Write(dir string) error {
 		{HistoryFile, r.WriteHistory},
 		{TraceFile, r.WriteTrace},
 		{PlanFile, r.Plan.Write},
+		{ScriptFile, r.Workload.Write},
 		{RecordFile, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }},
 	}
 	for _, f := range files {

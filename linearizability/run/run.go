@@ -22,6 +22,7 @@ import (
 type Result struct {
 	Settings Settings
 	Plan     *faults.Plan
+	Workload *workload.Script // what clients asked; nothing if NoTrace
 	History  []history.Event
 	Trace    []observe.Event
 
@@ -140,6 +141,10 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		}, sim.Split(s.Seed, "workload")),
 		check: m.watch, purges: map[op.Partition][]*sim.Call{}, patience: make([]int64, s.Clients),
 	}
+	if s.Script != nil {
+		m.script.play = s.Script.Play()
+	}
+	m.script.keep = !s.NoTrace
 	m.watch.Design(design)
 	m.watch.Policy(policy)
 	if design == replica.ResetRecord {
@@ -176,7 +181,7 @@ func (m *simulation) result(s *Settings) *Result {
 		Settings: *s, Plan: m.plan, History: m.script.rec.Events(), Trace: m.trace.events,
 		Ops: m.script.ended, Steps: m.cluster.Steps,
 		Millis: m.cluster.Now() / sim.Millisecond, Effects: m.cluster.Effects, Faults: map[faults.Kind]int{},
-		Partitions: m.cluster.Created(),
+		Partitions: m.cluster.Created(), Workload: &workload.Script{Steps: m.script.steps},
 	}
 	for _, k := range faults.Kinds {
 		if n := m.inject.Effects(k); n > 0 {
@@ -194,7 +199,12 @@ var acceptedShare = map[string]int{"applied": 0, "accepted": 100, "mixed": 50}
 
 // span is how long the clients are likely to work, in milliseconds: faults are
 // planned over it, and those that are due later never happen.
-func span(s *Settings) int64 { return 300 + int64(s.Ops/s.Clients)*30 }
+func span(s *Settings) int64 {
+	if s.Script != nil {
+		return s.Script.Last() / sim.Millisecond
+	}
+	return 300 + int64(s.Ops/s.Clients)*30
+}
 
 // phases runs the clients under faults, then to rest, then reads everything. It
 // returns what keeps the cluster from coming to rest, if anything does.

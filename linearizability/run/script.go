@@ -12,6 +12,9 @@ import (
 // script gives clients their operations and records what they see.
 type script struct {
 	work     *workload.Workload
+	play     *workload.Player // instead of what work draws; nil: it draws
+	keep     bool             // the steps
+	steps    []workload.Step
 	rec      history.Recorder
 	check    *invariant.Checker
 	patience []int64 // per client, of its current operation
@@ -32,7 +35,7 @@ type givenUp struct {
 }
 
 // Next implements sim.Script.
-func (s *script) Next(client int, _ int64) (sim.Order, bool) {
+func (s *script) Next(client int, at int64) (sim.Order, bool) {
 	if s.quiet {
 		if client != 0 || len(s.reads) == 0 {
 			return sim.Order{}, false
@@ -41,7 +44,7 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 		s.reads = s.reads[1:]
 		return sim.Order{Request: r}, true
 	}
-	c, ok := s.work.Next(client)
+	c, ok := s.choose(client, at)
 	if !ok {
 		return sim.Order{}, false
 	}
@@ -54,6 +57,19 @@ func (s *script) Next(client int, _ int64) (sim.Order, bool) {
 		return o, true
 	}
 	return sim.Order{Request: c.Request, Think: c.Think, Patience: c.Patience, Accepted: c.Accepted, Topic: c.Topic, NoAck: c.NoAck}, true
+}
+
+// choose draws the next operation, or takes it from a script.
+func (s *script) choose(client int, at int64) (c workload.Choice, ok bool) {
+	if s.play != nil {
+		c, ok = s.play.Next(client, at, s.work.Now)
+	} else {
+		c, ok = s.work.Next(client)
+	}
+	if ok && s.keep {
+		s.steps = append(s.steps, s.work.Note(client, at, c))
+	}
+	return c, ok
 }
 
 // Invoked implements sim.Script.

@@ -29,6 +29,7 @@ import (
 	"purgelab/impl/replica"
 	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
+	"purgelab/linearizability/workload"
 )
 
 // Settings are everything that a run depends on. The zero value of a field is
@@ -55,8 +56,14 @@ type Settings struct {
 	// Variant of the design reset-record; names with commas between them.
 	Variant string `json:"variant,omitempty"`
 
+	// Workload is the path of a script of what clients ask, which then is not drawn, and
+	// Ops and Clients are its own; empty: it is drawn.
+	Workload string `json:"workload,omitempty"`
+
 	// Plan, if not nil, is used instead of what Faults names.
 	Plan *faults.Plan `json:"-"`
+	// Script, if not nil, is used instead of what Workload names.
+	Script *workload.Script `json:"-"`
 	// Timeout bounds the linearizability check; 30 s.
 	Timeout time.Duration `json:"timeout"`
 	// NoTrace leaves the trace out.
@@ -66,6 +73,9 @@ type Settings struct {
 // Complete fills in the defaults and checks every value. Errors name what is
 // legal.
 func (s *Settings) Complete() error {
+	if err := s.loadScript(); err != nil {
+		return err
+	}
 	num := func(v *int, d int) {
 		if *v == 0 {
 			*v = d
@@ -99,6 +109,9 @@ func (s *Settings) Complete() error {
 		if n.v < 1 || n.v > n.limit {
 			return fmt.Errorf("%s %d: want 1 to %d", n.name, n.v, n.limit)
 		}
+	}
+	if s.Script != nil && s.Script.Partitions() > s.Partitions {
+		return fmt.Errorf("partitions %d: want %d or more, which the workload is for", s.Partitions, s.Script.Partitions())
 	}
 	if s.Recreate < 0 || s.Recreate > 64 {
 		return fmt.Errorf("recreate %d: want 0 to 64", s.Recreate)
@@ -217,6 +230,24 @@ func (s *Settings) loadPlan() error {
 	return err
 }
 
+// loadScript reads the script that Workload names.
+func (s *Settings) loadScript() error {
+	if s.Script == nil && s.Workload != "" {
+		f, err := os.Open(s.Workload)
+		if err != nil {
+			return fmt.Errorf("workload: %w", err)
+		}
+		defer f.Close()
+		if s.Script, err = workload.Parse(s.Workload, f); err != nil {
+			return err
+		}
+	}
+	if s.Script != nil {
+		s.Ops, s.Clients = len(s.Script.Steps), s.Script.Clients()
+	}
+	return nil
+}
+
 // Flags are the arguments of the command line that make this run, without the
 // seed; defaults are left out.
 func (s *Settings) Flags() []string {
@@ -238,8 +269,11 @@ func (s *Settings) Flags() []string {
 	word("bookmarks", s.Bookmarks, "persisted")
 	word("variant", s.Variant, "")
 	word("positions", s.Positions, "tagged")
-	num("clients", s.Clients, 4)
-	num("ops", s.Ops, 300)
+	if s.Script == nil {
+		num("clients", s.Clients, 4)
+		num("ops", s.Ops, 300)
+	}
+	word("workload", s.Workload, "")
 	word("faults", s.Faults, string(faults.None))
 	word("defect", s.Defect, "")
 	word("purge-ack", s.PurgeAck, "applied")
