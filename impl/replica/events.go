@@ -23,6 +23,9 @@ func (r *Replica) booted() {
 	if f.Pending != nil {
 		e.Op = f.Pending.Boundary
 	}
+	if _, moved := homeNumber(r.cfg.member.Home); moved {
+		e.Key = r.cfg.member.Home
+	}
 	switch r.cfg.Design {
 	case Advance:
 		e.Offset = found.Segments.Lowest

@@ -11,6 +11,7 @@ import (
 	"purgelab/impl/record"
 	messages "purgelab/impl/segment"
 	"purgelab/impl/transfer"
+	"purgelab/model/op"
 )
 
 // This file is how a replica goes on whose leader has dropped from its log what it
@@ -168,12 +169,12 @@ func (r *Replica) ownState() transfer.Own {
 // fresh refuses a manifest of what this replica has, committed or not: its log goes on
 // from there, and what it acknowledged of that is not forgotten.
 func (r *Replica) fresh(m *transfer.Manifest) error {
-	own, n := r.ownState(), m.Point.Applied-r.line.shift
+	own := r.ownState()
 	if err := own.Fresh(m); err != nil || r.cfg.Defects.Has(defect.OlderOfferAccepted) {
 		return err
 	}
-	if term, err := r.jr.Term(n); err == nil && term == m.Term && n <= r.jr.Last() {
-		return &transfer.Refusal{Reason: transfer.NotAbove, What: fmt.Sprintf("op of term %d", m.Term), Want: fmt.Sprintf("none of the log, which ends at %d", r.lastOp()), Got: m.Point.Applied}
+	if held := r.has(m); held >= m.Point.Applied {
+		return &transfer.Refusal{Reason: transfer.NotAbove, What: fmt.Sprintf("op of term %d", m.Term), Want: fmt.Sprintf("none of the log, which ends at %d", held), Got: m.Point.Applied}
 	}
 	return nil
 }
@@ -188,6 +189,16 @@ func (r *Replica) otherIncarnation(m *Message) {
 			r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
 		}
 	}
+}
+
+// has is up to which op this replica has, in its log, what a manifest is of: all of
+// the log if that has the op of the manifest.
+func (r *Replica) has(m *transfer.Manifest) op.Number {
+	n := m.Point.Applied - r.line.shift
+	if term, err := r.jr.Term(n); err == nil && term == m.Term && n <= r.jr.Last() {
+		return r.lastOp()
+	}
+	return r.committed
 }
 
 // beginPull begins to pull a manifest, into the home of an earlier pull if there is one.
@@ -219,7 +230,7 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 	if resume && p.Left() < m.Bytes()-messages.FirstByte {
 		kind = "resumed"
 	}
-	r.emit(observe.Event{Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Kind: kind, Count: int(p.Left())})
+	r.emit(observe.Event{Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Kind: kind, Count: int(p.Left()), Last: r.has(m), Key: r.staged.name})
 	if q := p.Ask(false); q != nil {
 		r.fetch.later = fetchTicks
 		r.sendTransfer(machineOf(r.fetch.from), &transfer.Message{Request: q})
@@ -274,7 +285,7 @@ func (r *Replica) sealStep() error {
 // that names the home is being written nobody knows which one counts, so whatever goes
 // wrong then stops this replica: its next boot reads what it says.
 func (r *Replica) install(m *transfer.Manifest) error {
-	f, cfg := r.fetch, r.cfg
+	f, cfg, held := r.fetch, r.cfg, r.has(m)
 	n := m.Point.Applied - r.line.shift
 	state := r.jr.State()
 	state.Commit = n
@@ -294,15 +305,29 @@ func (r *Replica) install(m *transfer.Manifest) error {
 		return err
 	}
 	cfg.suspect, cfg.staging = nil, ""
+	var boot told
+	if cfg.Sink != nil {
+		cfg.Sink = &boot
+	}
 	next, err := openMember(cfg)
 	if err != nil {
 		return fmt.Errorf("after an install of op %d: %w", m.Point.Applied, err)
 	}
-	next.now, next.out, next.rep.Suspect = r.now, r.out, suspect
+	next.now, next.out, next.rep.Suspect, next.cfg.Sink = r.now, r.out, suspect, r.cfg.Sink
 	*r = *next
 	r.homes = true
-	r.emit(observe.Event{Action: "CommitInstall", Op: m.Point.Applied, Term: m.Term, Key: cfg.member.Home})
+	r.emit(observe.Event{Action: "CommitInstall", Op: m.Point.Applied, Term: m.Term, Last: held, Key: cfg.member.Home})
+	for _, e := range boot {
+		e.Time = r.now
+		r.cfg.Sink.Observe(e)
+	}
 	r.learnIntents(intents)
 	r.sendTransfer(machineOf(f.from), &transfer.Message{Drop: &transfer.Drop{Offer: m.ID()}})
 	return nil
 }
+
+// told are events that are told later: what a boot found, after what came before it.
+type told []observe.Event
+
+// Observe implements observe.Sink.
+func (k *told) Observe(e observe.Event) { *k = append(*k, e) }

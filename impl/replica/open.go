@@ -170,8 +170,8 @@ func openMember(cfg Config) (*Replica, error) {
 	if r.rep.Suspect = cfg.suspect; cfg.suspect != nil || r.joining && r.rep.Journal.Frames == 0 && r.jr.First() == 2 {
 		r.emit(observe.Event{Action: "Rejoin"})
 	}
-	r.booted()
 	r.copiedState()
+	r.booted()
 	if f.Resetting > 0 {
 		r.learnIntent(Intent{Generation: f.Resetting})
 	}

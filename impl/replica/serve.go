@@ -25,8 +25,9 @@ type TransferOptions struct {
 // the checkpoint holds what was committed, the base goes on from it or from an op before,
 // and whoever copies the two promises nothing beyond the base.
 func (r *Replica) serve(by *Message, q *transfer.Request) error {
-	to, member := by.From, by.Member
+	to, member, must := by.From, by.Member, op.Number(0)
 	if copies := by.Base != nil && len(r.line.segments) > 0; !copies {
+		must = r.committed
 		if held := r.sender != nil && r.sender.Holds(member); !held {
 			if err := r.standing().Check(); err != nil {
 				return r.notOffered(err)
@@ -55,7 +56,7 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 		if m, err = r.sender.Offer(member, r.eng, r.termOf); err != nil {
 			return r.notOffered(err)
 		}
-		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term})
+		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term, Last: must})
 	}
 	r.sendTransfer(to, &transfer.Message{Offer: m, ID: m.ID()})
 	return nil
