@@ -17,21 +17,22 @@ import (
 // call, loses power, and expects: everything that was synced, at most what was
 // appended, each Append whole or not at all, and a journal that goes on.
 func TestEveryCrashPoint(t *testing.T) {
-	for _, size := range []int{0, 220} {
+	for _, o := range []Options{{FileBytes: 4000}, {FileBytes: 220}, {FileBytes: 4000, Room: true}, {FileBytes: 220, Room: true}} {
 		for _, power := range []bool{false, true} {
-			total := crashRun(t, size, 0, power, 0)
+			total := crashRun(t, o, 0, power, 0)
 			require.Greater(t, total, 15)
 			for point := 1; point <= 2*total; point++ {
 				for draw := range uint64(6) {
-					crashRun(t, size, point, power, draw)
+					crashRun(t, o, point, power, draw)
 				}
 			}
 		}
 	}
 }
 
-func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int) {
+func crashRun(t *testing.T, o Options, point int, power bool, draw uint64) (calls int) {
 	d := crashfs.New()
+	o.FS, o.Dir, o.Identity = d.FS(), "p0/journal", me
 	d.Arm(func(vfs.Label, string) crashfs.Action {
 		calls++
 		switch point {
@@ -46,7 +47,7 @@ func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int
 	history := [][]raftlog.Entry{nil}
 	acked, tried := 0, 0
 	script := func() error {
-		j, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me, FileBytes: size})
+		j, _, err := Open(o)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,9 @@ func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int
 		}
 	}
 	crash()
-	j, _ := open(t, d, size)
+	o.FS = d.FS()
+	j, _, err := Open(o)
+	require.NoError(t, err)
 	got, found := all(t, j), -1
 	for k := acked; k <= tried; k++ {
 		if fmt.Sprint(history[k]) == fmt.Sprint(got) {
@@ -100,7 +103,9 @@ func crashRun(t *testing.T, size, point int, power bool, draw uint64) (calls int
 	require.NoError(t, j.Append(nil, []raftlog.Entry{next}))
 	require.NoError(t, j.Sync())
 	crash()
-	j, r := open(t, d, size)
+	o.FS = d.FS()
+	j, r, err := Open(o)
+	require.NoError(t, err)
 	require.Nil(t, r.Torn)
 	require.Equal(t, fmt.Sprint(append(got, next)), fmt.Sprint(all(t, j)))
 	return calls
@@ -151,7 +156,7 @@ func TestManyLives(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		d := crashfs.New()
-		size := []int{0, 150, 400}[r.IntN(3)]
+		size, room := []int{0, 150, 400}[r.IntN(3)], seed%2 == 1
 		var promised []raftlog.Entry // from op 2 on
 		for life := range 12 {
 			calls, at := 0, 1+r.IntN(30)
@@ -161,7 +166,7 @@ func TestManyLives(t *testing.T) {
 				}
 				return crashfs.Continue
 			})
-			j, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me, FileBytes: size})
+			j, _, err := Open(Options{FS: d.FS(), Dir: "p0/journal", Identity: me, FileBytes: size, Room: room})
 			if err != nil {
 				require.ErrorIs(t, err, vfs.ErrCrashed, "seed %d life %d", seed, life)
 			} else {

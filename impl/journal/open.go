@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -124,6 +125,10 @@ func (j *Journal) load(number uint32, last, headed bool, r *Report) error {
 		if err != nil {
 			if !last || j.proof(name, b, at+1, j.seq+1) {
 				return err
+			}
+			if j.o.Room && len(bytes.TrimLeft(b[at:], "\x00")) == 0 {
+				j.room = true
+				break
 			}
 			errors.As(err, &r.Torn)
 			r.Cut = int64(len(b)) - at

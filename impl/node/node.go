@@ -159,7 +159,7 @@ func boot(o Options) (*replica.Replica, error) {
 		c.FS = o.Disk(real)
 	}
 	c.FS = gatherfs.New(c.FS, gatherBytes, stored)
-	c.Dir, c.Rand, c.SyncBeside = dataFolder, randomness(), true
+	c.Dir, c.Rand, c.SyncBeside, c.JournalRoom = dataFolder, randomness(), true, true
 	if err := makeFolder(filepath.Join(o.Root, dataFolder)); err != nil {
 		return nil, err
 	}
