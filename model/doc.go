@@ -6,7 +6,8 @@
 //	Semantics.Step(state, request, choice) → state', reply
 //
 // A State never changes: Step returns a new one that shares what it can with
-// the old, so that a search can hold millions. What the contract leaves open
+// the old, so that a search can hold millions. States that come from one another
+// belong to one goroutine. What the contract leaves open
 // (the timestamp of an append, the generation of a purge without an intent,
 // the number of a session, whether a range was still readable) comes in as a
 // Choice; a judge takes it from the answer that it judges.

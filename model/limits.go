@@ -56,7 +56,7 @@ func (s *configurations) bytes() int64 {
 }
 
 func (c *configuration) bytes() int64 {
-	n := configurationBytes + pendingBytes*len(c.pending) + messageBytes*len(c.core.log.tail) + chunkBytes*len(c.core.log.full)
+	n := configurationBytes + pendingBytes*len(c.pending) + messageBytes*(c.core.log.n%chunkSize) + chunkBytes*(c.core.log.n/chunkSize)
 	for i := range c.keys {
 		n += keyedBytes
 		for j := range c.keys[i].alts {

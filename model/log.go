@@ -1,9 +1,13 @@
 package model
 
-import "purgelab/model/op"
+import (
+	"slices"
 
-// chunkSize balances what an append copies (half a tail on average) against
-// the length of the list of full chunks.
+	"purgelab/model/op"
+)
+
+// chunkSize balances what a log that goes its own way copies against the length of
+// the list of chunks.
 const chunkSize = 32
 
 type message struct {
@@ -12,38 +16,58 @@ type message struct {
 }
 
 // log holds the messages of one generation from offset 0, deleted ones
-// included: the start decides what is readable. It is persistent: append
-// copies the tail and shares the full chunks.
+// included: the start decides what is readable. It is persistent: a log that goes
+// on from another one shares its messages, and the first that does so writes behind
+// them in place, so that a line of n appends costs n. The second one copies a chunk
+// and the list of chunks. So logs that come from one another belong to one goroutine.
 type log struct {
-	full []*[chunkSize]message // never modified in place
-	tail []message             // fewer than chunkSize, never modified in place
-	hash uint64                // of all messages in order
+	chunks *chunks // nil: it is empty
+	n      int
+	hash   uint64 // of all messages in order
 }
 
-func (l log) len() op.Offset { return op.Offset(len(l.full)*chunkSize + len(l.tail)) }
+// chunks are all full but for the last one.
+type chunks struct{ list []*chunk }
 
-func (l log) at(o op.Offset) message {
-	if i := int(o) / chunkSize; i < len(l.full) {
-		return l.full[i][int(o)%chunkSize]
-	}
-	return l.tail[int(o)-len(l.full)*chunkSize]
+// chunk is never changed below used.
+type chunk struct {
+	used     int
+	messages [chunkSize]message
 }
+
+func (l log) len() op.Offset { return op.Offset(l.n) }
+
+func (l log) at(o op.Offset) message { return l.chunks.list[o/chunkSize].messages[o%chunkSize] }
 
 func (l log) append(batch []op.Payload, ts op.Timestamp) log {
-	tail := make([]message, len(l.tail), min(chunkSize, len(l.tail)+len(batch)))
-	copy(tail, l.tail)
 	for _, p := range batch {
-		tail = append(tail, message{p, ts})
+		c := l.last()
+		c.messages[c.used] = message{p, ts}
+		c.used++
+		l.n++
 		l.hash = mix(mix(l.hash, hashString(string(p))), uint64(ts))
-		if len(tail) == chunkSize {
-			full := make([]*[chunkSize]message, len(l.full)+1)
-			copy(full, l.full)
-			full[len(l.full)] = (*[chunkSize]message)(tail)
-			l.full, tail = full, nil
-		}
 	}
-	l.tail = tail
 	return l
+}
+
+// last is the chunk for the next message, which no other log has written there.
+func (l *log) last() *chunk {
+	k, used := l.n/chunkSize, l.n%chunkSize
+	if l.chunks == nil {
+		l.chunks = &chunks{}
+	}
+	if used > 0 && l.chunks.list[k].used == used {
+		return l.chunks.list[k]
+	}
+	c := &chunk{used: used}
+	if used > 0 {
+		copy(c.messages[:used], l.chunks.list[k].messages[:used])
+	}
+	if len(l.chunks.list) > k {
+		l.chunks = &chunks{slices.Clone(l.chunks.list[:k])}
+	}
+	l.chunks.list = append(l.chunks.list, c)
+	return c
 }
 
 // firstAt is the first offset in [from, len) with a timestamp of at least ts,
@@ -73,16 +97,12 @@ func (l log) records(from op.Offset, n uint32) []op.Record {
 }
 
 func (l log) equal(o log) bool {
-	if l.hash != o.hash || l.len() != o.len() {
+	if l.hash != o.hash || l.n != o.n {
 		return false
 	}
-	for i, c := range l.full {
-		if c != o.full[i] && *c != *o.full[i] {
-			return false
-		}
-	}
-	for i, m := range l.tail {
-		if m != o.tail[i] {
+	for k, n := 0, l.n; n > 0; k, n = k+1, n-chunkSize {
+		a, b, used := l.chunks.list[k], o.chunks.list[k], min(n, chunkSize)
+		if a != b && !slices.Equal(a.messages[:used], b.messages[:used]) {
 			return false
 		}
 	}
