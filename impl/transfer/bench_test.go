@@ -55,7 +55,7 @@ func BenchmarkTransfer(b *testing.B) {
 		idle, peak := inUse(true), uint64(0)
 		start = time.Now()
 		s := NewSender(SenderOptions{})
-		m, err := s.Offer(other, e, termOf, Standing{Serving: true})
+		m, err := s.Offer(other, e, termOf)
 		require.NoError(b, err)
 		to := on(root, other, fmt.Sprintf("to/%d", rounds), 0)
 		to.SegmentBytes, to.IndexEvery = 0, 0

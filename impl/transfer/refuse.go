@@ -33,6 +33,9 @@ const (
 // Reasons lists all of them.
 var Reasons = []Reason{Suspect, Recovering, Behind, OlderIncarnation, OtherIncarnation, NotAbove, Rewinds, Contradiction, AnotherOffer, WrongChecksum, WrongChunk}
 
+// Again tells the refusals of a single message: what was meant is worth asking for again.
+func (r Reason) Again() bool { return r == AnotherOffer || r == WrongChecksum || r == WrongChunk }
+
 // Refusal says which two values disagree.
 type Refusal struct {
 	Reason    Reason
@@ -62,7 +65,8 @@ type Standing struct {
 	Applied, Must op.Number
 }
 
-func (s Standing) check() error {
+// Check refuses to make an offer.
+func (s Standing) Check() error {
 	switch {
 	case s.Suspect:
 		return &Refusal{Suspect, "standing of the sender", "a member that remembers", "a suspect"}
@@ -110,6 +114,18 @@ func (o *Own) Fresh(m *Manifest) error {
 		return &Refusal{Rewinds, fmt.Sprintf("start as of op %d", p.Applied), fmt.Sprintf("at least %d", f.Start), p.Start}
 	case p.End < f.End:
 		return &Refusal{Rewinds, fmt.Sprintf("end as of op %d", p.Applied), fmt.Sprintf("at least %d", f.End), p.End}
+	}
+	return nil
+}
+
+// CheckOffer refuses an offer whose manifest contradicts itself, or is another one than
+// was sent: of most of what a manifest says there is nothing that it could contradict.
+func (m *Message) CheckOffer() error {
+	if err := m.Offer.Check(); err != nil {
+		return err
+	}
+	if id := m.Offer.ID(); id != m.ID {
+		return &Refusal{WrongChecksum, "checksum of the manifest", fmt.Sprintf("%016x", id), fmt.Sprintf("%016x", m.ID)}
 	}
 	return nil
 }

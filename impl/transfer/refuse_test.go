@@ -113,9 +113,8 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestStanding: who must not make an offer makes none.
+// TestStanding: who must make no offer, and who may.
 func TestStanding(t *testing.T) {
-	e := source(t, layouts[0], 0)
 	for _, c := range []struct {
 		standing Standing
 		want     string
@@ -124,14 +123,12 @@ func TestStanding(t *testing.T) {
 		{Standing{Applied: 34}, "recovering: standing of the sender: want serving, got in recovery"},
 		{Standing{Serving: true, Applied: 34, Must: 35}, "behind: op that the sender has applied: want 35, got 34"},
 	} {
-		s := NewSender(SenderOptions{})
-		_, err := s.Offer(other, e, termOf, c.standing)
-		require.EqualError(t, err, "transfer: refused, "+c.want)
-		require.False(t, s.Holds(other))
+		require.EqualError(t, c.standing.Check(), "transfer: refused, "+c.want)
 	}
+	require.NoError(t, Standing{Serving: true, Applied: 34, Must: 34}.Check())
 	empty, err := layouts[0].open(on(newDisk(t).FS(), first, dir, 0))
 	require.NoError(t, err)
-	_, err = NewSender(SenderOptions{}).Offer(other, empty, termOf, able)
+	_, err = NewSender(SenderOptions{}).Offer(other, empty, termOf)
 	require.ErrorIs(t, err, engine.ErrNoPoint, "a replica that holds nothing")
 }
 

@@ -59,12 +59,10 @@ func NewSender(o SenderOptions) *Sender {
 }
 
 // Offer makes an offer of the last durable checkpoint of e, in the place of one that
-// the receiver had. term gives the term of an op of the log. It is a *Refusal if this
-// replica must make none, and engine.ErrNoPoint if there is no checkpoint to offer.
-func (s *Sender) Offer(to uint64, e engine.Engine, term func(op.Number) (uint64, error), standing Standing) (*Manifest, error) {
-	if err := standing.check(); err != nil {
-		return nil, err
-	}
+// the receiver had. term gives the term of an op of the log. Whether this replica may
+// make one is its caller's to ask, see Standing. It is engine.ErrNoPoint if there is no
+// checkpoint to offer.
+func (s *Sender) Offer(to uint64, e engine.Engine, term func(op.Number) (uint64, error)) (*Manifest, error) {
 	held, err := e.Export()
 	if err != nil {
 		return nil, fmt.Errorf("transfer: offer: %w", err)

@@ -204,7 +204,7 @@ func TestPurgeEndsTheOffer(t *testing.T) {
 		var err error
 		done, _, err = task.Step()
 		require.NoError(t, err)
-		_, err = NewSender(SenderOptions{}).Offer(other, e, termOf, able)
+		_, err = NewSender(SenderOptions{}).Offer(other, e, termOf)
 		require.Equal(t, done, err == nil, "%v", err)
 		require.Equal(t, !done, errors.Is(err, engine.ErrNoPoint))
 	}

@@ -159,12 +159,11 @@ func shown(t require.TestingT, e engine.Engine) string {
 
 func termOf(op.Number) (uint64, error) { return 4, nil }
 
-var able = Standing{Serving: true, Applied: newerOp, Must: 20}
 
 // offered is an offer of e by a sender of its own.
 func offered(t require.TestingT, e engine.Engine, o SenderOptions) (*Sender, *Manifest) {
 	s := NewSender(o)
-	m, err := s.Offer(other, e, termOf, able)
+	m, err := s.Offer(other, e, termOf)
 	require.NoError(t, err)
 	return s, m
 }

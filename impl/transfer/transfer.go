@@ -79,9 +79,11 @@ type Chunk struct {
 // Drop says that an offer is not served any more.
 type Drop struct{ Offer uint64 }
 
-// Message is one of the four.
+// Message is one of the four. ID goes with an offer: that of its manifest, as the sender
+// computed it.
 type Message struct {
 	Offer   *Manifest
+	ID      uint64
 	Request *Request
 	Chunk   *Chunk
 	Drop    *Drop
