@@ -34,8 +34,9 @@ type judge struct {
 	// starts, if not nil, makes what the disks hold at the beginning of a piece
 	// whose op numbers begin anew, and of one whose are the first, as TLA+.
 	starts func(p Piece, anew bool) string
-	// log, if not nil, makes the ops that were agreed on, as TLA+.
-	log func(p Piece, a *agreed) []string
+	// log, if not nil, makes the ops that were agreed on, as TLA+, a sequence per
+	// incarnation.
+	log func(p Piece, a *agreed) [][]string
 	// reason words why nothing explains a step in a state.
 	reason func(s step, f facts) string
 }

@@ -2,7 +2,6 @@ package traces
 
 import (
 	"fmt"
-	"strings"
 
 	"purgelab/impl/observe"
 	"purgelab/model/op"
@@ -128,10 +127,10 @@ func (b *groupBuilder) insert(i int, s step) {
 }
 
 // agreedLog is the log of a group piece, a sequence per incarnation.
-func agreedLog(_ Piece, a *agreed) []string {
-	var out []string
+func agreedLog(_ Piece, a *agreed) [][]string {
+	var out [][]string
 	for i := range a.lines {
-		out = append(out, "<<"+strings.Join(a.lines[i].log(), ",\n")+">>")
+		out = append(out, a.lines[i].log())
 	}
 	return out
 }

@@ -16,61 +16,31 @@ const dataModule = "TraceData"
 const firstOp = 1
 
 // writeModule writes the steps of pieces that one module judges as a TLA+ module
-// of constants. SANY, TLC's parser, takes half of the time and is what limits the size
-// of a batch. So every record holds only what its action needs, and is written as the
-// application of an operator, which is half as long as the record.
+// of constants. What is long in it is text, see encoder, which TLC turns into
+// records when it begins.
 func writeModule(w io.Writer, judge *judge, batch []*job) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	fmt.Fprintf(b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers\nTraceFirst == %d\n", dataModule, judge.root, firstOp)
+	fmt.Fprintf(b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers, Sequences\nTraceFirst == %d\n", dataModule, judge.root, firstOp)
 	fmt.Fprintf(b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
 	fmt.Fprintf(b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
 	for _, c := range judge.constants {
 		fmt.Fprintf(b, "%s == %s\n", c.name, truth(batch[0].has(c.variant)))
 	}
-	for _, c := range constructorsOf(batch) {
-		fmt.Fprintln(b, c)
-	}
-	sequences(b, "TracePieces", batch, func(j *job, item func() *bufio.Writer) {
-		var buf []byte
-		for i := range j.steps {
-			buf = j.steps[i].appendEvent(buf[:0])
-			item().Write(buf)
-		}
-	})
 	fmt.Fprintf(b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
 	fmt.Fprintf(b, "TracePolicies == <<%s>>\n", strings.Join(policiesOf(batch), ", "))
 	if judge.starts != nil {
-		sequences(b, "TraceStarts", batch, func(j *job, item func() *bufio.Writer) { item().WriteString(j.starts) })
-	}
-	if judge.log != nil {
-		sequences(b, "TraceLogs", batch, func(j *job, item func() *bufio.Writer) {
-			for _, o := range j.log {
-				item().WriteString(o)
+		b.WriteString("TraceStarts == <<")
+		for i, j := range batch {
+			if i > 0 {
+				b.WriteString(",\n")
 			}
-		})
+			fmt.Fprintf(b, "<<%s>>", j.starts)
+		}
+		b.WriteString(">>\n")
 	}
+	encode(batch).write(b, judge.log != nil)
 	b.WriteString("====\n")
 	return b.Flush()
-}
-
-// sequences writes a definition that holds one sequence per job; item begins the
-// next element of it.
-func sequences(b *bufio.Writer, name string, batch []*job, of func(j *job, item func() *bufio.Writer)) {
-	b.WriteString(name + " == <<\n")
-	for i, j := range batch {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		b.WriteString("<<")
-		sep := "\n"
-		of(j, func() *bufio.Writer {
-			b.WriteString(sep)
-			sep = ",\n"
-			return b
-		})
-		b.WriteString("\n>>")
-	}
-	b.WriteString("\n>>\n")
 }
 
 // reachedOf is, per job, the step from which on states are told.
@@ -123,93 +93,6 @@ func keysOf(batch []*job) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// constructorsOf are the operators that make the records of a batch, one per action
-// and list of fields, sorted.
-func constructorsOf(batch []*job) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, j := range batch {
-		for i := range j.steps {
-			s := &j.steps[i]
-			name := string(s.appendConstructor(nil))
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			var params []string
-			record := fmt.Sprintf("a |-> %q", s.recordName())
-			for _, f := range s.reads {
-				if s.has(f) {
-					params = append(params, f)
-					record += fmt.Sprintf(", %s |-> %s", f, f)
-				}
-			}
-			if len(params) > 0 {
-				name += "(" + strings.Join(params, ", ") + ")"
-			}
-			out = append(out, fmt.Sprintf("%s == [%s]", name, record))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// recordName is the action of the record.
-func (s *step) recordName() string {
-	if s.Ended {
-		return string(s.Action) + "Ended"
-	}
-	return string(s.Action)
-}
-
-// appendConstructor names the operator that makes the record: after the action, and
-// with whether it has a key.
-func (s *step) appendConstructor(b []byte) []byte {
-	b = append(b, 'E')
-	b = append(b, s.recordName()...)
-	if s.Key != "" && slices.Contains(s.reads, "key") {
-		b = append(b, "Of"...)
-	}
-	return b
-}
-
-// has tells whether the record has a field that its rule names.
-func (s *step) has(field string) bool { return field != "key" || s.Key != "" }
-
-// appendEvent writes the step as what makes its TLA+ record, with the fields that
-// its rule names.
-func (s *step) appendEvent(b []byte) []byte {
-	b = s.appendConstructor(b)
-	sep := byte('(')
-	for _, f := range s.reads {
-		if !s.has(f) {
-			continue
-		}
-		b = append(b, sep)
-		sep = ','
-		switch f {
-		case "k":
-			b = appendQuoted(b, s.Kind)
-		case "key":
-			b = appendQuoted(b, s.Key)
-		case "does":
-			b = append(b, s.Does...)
-		default:
-			b = strconv.AppendInt(b, s.number(f), 10)
-		}
-	}
-	if sep == ',' {
-		b = append(b, ')')
-	}
-	return b
-}
-
-func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
 }
 
 // number is the value of a field of the record.

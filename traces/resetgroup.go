@@ -102,7 +102,7 @@ func (b *resetGroup) insert(i int, s step) {
 
 // resetLog is the committed log of a group piece from op 1, each op as it was
 // asked for. An append that no replica executed repeats another one.
-func resetLog(p Piece, a *agreed) []string {
+func resetLog(p Piece, a *agreed) [][]string {
 	commits := a.in(0)
 	executed := map[op.Number]bool{}
 	for _, l := range p.Lines {
@@ -114,7 +114,7 @@ func resetLog(p Piece, a *agreed) []string {
 	for n := op.Number(firstOp + 1); ; n++ {
 		c, ok := commits[n]
 		if !ok {
-			return log
+			return [][]string{log}
 		}
 		switch {
 		case c.Kind == "append" && !executed[n]:

@@ -30,9 +30,9 @@ type Options struct {
 	Batch   int           // events per TLC process at most; 0: a size that fits in memory
 }
 
-// defaultBatch keeps the constant module below the size at which TLC's parser
-// runs out of memory.
-const defaultBatch = 25000
+// defaultBatch is as many steps as TLC judges in half a minute and in 1 GiB: enough
+// that its start, which takes as long as some thousand steps, counts for little.
+const defaultBatch = 100000
 
 // Report is the judgement of one trace.
 type Report struct {
@@ -68,8 +68,8 @@ type job struct {
 	// Whether messages and bookmarks are persisted before they are acknowledged.
 	messages, bookmarks bool
 	steps               []step
-	log                 []string // of a group piece: the committed ops, as TLA+
-	starts              string   // what the disks hold at the beginning, as TLA+
+	log                 [][]string // of a group piece: the committed ops, as TLA+, by incarnation
+	starts              string     // what the disks hold at the beginning, as TLA+
 	done                bool
 	reached             int    // the last step that is known to be explained
 	reason              string // why undecided

@@ -43,7 +43,7 @@ TraceInit ==
     /\ cursor = 1
     /\ term = 0
     /\ led = {}
-    /\ log = TraceLogs[piece]
+    /\ log = TraceLogs[piece][1]
     /\ commit = TraceFirst
     /\ leader = CHOOSE r \in Replicas : TRUE
     /\ intent = 0
