@@ -124,6 +124,10 @@ Materialize(n, o) ==
           /\ last' = [a |-> "Materialize", n |-> n, o |-> o, e |-> e]
     /\ UNCHANGED <<up, ghost_shown, ghost_crashes>>
 
+(* How many entries are stable once what ops up to n wrote is synced. More may be, and *)
+(* need not.                                                                  *)
+Covered(entries, n) == Cardinality({j \in DOMAIN entries : entries[j].op <= n})
+
 (* ACTION Checkpoint
    WHO    the replica
    Syncs what ops up to n wrote and makes the record of op n durable: applied, start
@@ -133,10 +137,9 @@ Checkpoint(n) ==
     /\ n > disk.ckpt.applied
     /\ n <= mem.applied
     /\ LET m == FactsAt(n)
-           upTo(entries) == Cardinality({j \in DOMAIN entries : entries[j].op <= n})
        IN disk' = [disk EXCEPT
-            !.synced = Max(@, upTo(disk.segs)),
-            !.bmsSynced = Max(@, upTo(disk.bms)),
+            !.synced = Max(@, Covered(disk.segs, n)),
+            !.bmsSynced = Max(@, Covered(disk.bms, n)),
             !.ckpt = [applied |-> n, end |-> m.end,
                       \* DEFECT StartNotStored: the record does not hold the start
                       start |-> IF StartNotStored THEN 0 ELSE m.start]]

@@ -196,6 +196,10 @@ PurgeDuplicate(n, g) ==
     /\ last' = [a |-> "PurgeDuplicate", n |-> n, g |-> g]
     /\ UNCHANGED <<up, disk, ghost_top, ghost_found, ghost_crashes>>
 
+(* How many entries are stable once what ops up to n wrote is synced. More may be, and *)
+(* need not.                                                                  *)
+Covered(entries, n) == Cardinality({j \in DOMAIN entries : entries[j].op <= n})
+
 (* ACTION Checkpoint
    WHO    the replica
    Syncs segments and bookmarks up to op n and makes the record of n durable. *)
@@ -203,12 +207,11 @@ Checkpoint(n) ==
     /\ Running
     /\ n > Using.ckpt.applied
     /\ n <= mem.applied
-    /\ LET upTo(entries) == Cardinality({j \in DOMAIN entries : entries[j].op <= n})
-       IN disk' = [disk EXCEPT
+    /\ disk' = [disk EXCEPT
             !.dirs[mem.gen].ckpt = Checkpointed(FactsAt(n)),
             \* DEFECT CheckpointBeforeSync: the record does not wait for the segments
-            !.dirs[mem.gen].segsSynced = IF CheckpointBeforeSync THEN @ ELSE Max(@, upTo(Using.segs)),
-            !.dirs[mem.gen].bmsSynced = Max(@, upTo(Using.bms))]
+            !.dirs[mem.gen].segsSynced = IF CheckpointBeforeSync THEN @ ELSE Max(@, Covered(Using.segs, n)),
+            !.dirs[mem.gen].bmsSynced = Max(@, Covered(Using.bms, n))]
     /\ last' = [a |-> "Checkpoint", n |-> n]
     /\ UNCHANGED <<log, up, mem, ghosts>>
 

@@ -23,7 +23,7 @@ func newTraceCmd() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Write traces of simulated runs, let TLC judge them, count what they show",
-	}, newTraceGenerateCmd(), newTraceValidateCmd(), newTraceCoverageCmd())
+	}, newTraceGenerateCmd(), newTraceValidateCmd(), newTraceBehavioursCmd(), newTraceReplayCmd(), newTraceCoverageCmd())
 }
 
 func newTraceGenerateCmd() *cobra.Command {

@@ -104,6 +104,7 @@ var (
 
 // reader collects messages into a Result.
 type reader struct {
+	printed   func(string) // gets the lines outside of frames, if set
 	result    *Result
 	success   bool
 	violation Message // the first one that names or implies a violation
@@ -162,6 +163,10 @@ func (r *reader) message(m Message) {
 
 func (r *reader) line(s string) {
 	if strings.HasPrefix(s, "Parsing file ") || strings.HasPrefix(s, "Semantic processing of module ") {
+		return
+	}
+	if r.printed != nil {
+		r.printed(s)
 		return
 	}
 	r.result.Output = append(r.result.Output, s)

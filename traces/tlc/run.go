@@ -31,6 +31,10 @@ type Options struct {
 	Depth    int           // of a simulated behaviour; 0: TLC's default
 	Seed     int64         // of a simulation
 
+	// Line, if set, gets the lines that the specification prints (PrintT), instead of
+	// Result.Output.
+	Line func(string)
+
 	// Keep, if set, is a folder that receives TLC's output as <Name>.txt.
 	Keep string
 	Name string // of the kept file; the configuration's by default
@@ -96,7 +100,7 @@ func Run(ctx context.Context, tool Tool, o Options) (*Result, error) {
 		return nil, fmt.Errorf("tlc: start %s: %w", tool.Java, err)
 	}
 	res := &Result{}
-	rd := &reader{result: res}
+	rd := &reader{result: res, printed: o.Line}
 	readErr := readMessages(io.TeeReader(out, keep), rd.message, rd.line)
 	waitErr := cmd.Wait()
 	res.Seconds = time.Since(start).Seconds()

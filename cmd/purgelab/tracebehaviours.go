@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"purgelab/traces/behaviours"
+	"purgelab/traces/models"
+	"purgelab/traces/tlc"
+)
+
+// behavioursAsked is what "purgelab trace behaviours" is asked for.
+type behavioursAsked struct {
+	model, out   string
+	count, steps int
+	seed         int64
+	cover        bool
+}
+
+// newTraceBehavioursCmd is "purgelab trace behaviours".
+func newTraceBehavioursCmd() *cobra.Command {
+	o := behavioursAsked{steps: 30, seed: 1}
+	cmd := &cobra.Command{
+		Use:   "behaviours --model NAME (--count N | --cover) --out DIR",
+		Short: "Write behaviours of the specification, to be replayed on the implementation",
+		Long: `Write behaviours of a model of one replica, as TLC finds them: --count of them
+drawn by chance, the same ones for the same --seed, or with --cover a set that
+together takes every transition of the model. The models are those of the modules
+SIM*.tla, see 'purgelab spec list'.
+
+Behaviours go into <model>-<seed>.ndjson or <model>-cover.ndjson, in the schema of
+docs/replay.md: of each action its name, its parameters, and the state after it.
+'purgelab trace replay' leads the implementation through them.`,
+		Example: "  purgelab trace behaviours --model sim-ordered --count 100 --seed 7 --out out/behaviours\n" +
+			"  purgelab trace behaviours --model sim-ordered --cover --out out/behaviours",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.model == "" || o.out == "" {
+				return usageError("--model %q, --out %q: want a model and a folder", o.model, o.out)
+			}
+			if o.cover == (o.count > 0) {
+				return usageError("--count %d, --cover %v: want one of them", o.count, o.cover)
+			}
+			if o.steps < 1 {
+				return usageError("--steps %d: want at least 1", o.steps)
+			}
+			return writeBehaviours(cmd, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "model of the specification")
+	f.IntVar(&o.count, "count", 0, "behaviours to draw")
+	f.IntVar(&o.steps, "steps", o.steps, "actions of a drawn behaviour at most")
+	f.Int64Var(&o.seed, "seed", o.seed, "seed of what is drawn")
+	f.BoolVar(&o.cover, "cover", false, "take every transition of the model")
+	f.StringVar(&o.out, "out", "", "folder for the behaviours")
+	return cmd
+}
+
+// writeBehaviours writes a file, whole or not at all.
+func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
+	root, list, err := loadModels()
+	if err != nil {
+		return err
+	}
+	if list, err = models.Select(list, models.Tiers[len(models.Tiers)-1], []string{o.model}); err != nil {
+		return usageError("--model: %w", err)
+	}
+	m := list[0]
+	if _, err := behaviours.DesignOf(m); err != nil {
+		return usageError("--model: %w", err)
+	}
+	tool, err := findTLC(cmd.Context(), root, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if err := makeFolder("out", o.out); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s-%d.ndjson", m.Name, o.seed)
+	if o.cover {
+		name = m.Name + "-cover.ndjson"
+	}
+	path := filepath.Join(o.out, name)
+	file, err := os.Create(path + ".new")
+	if err != nil {
+		return usageError("--out: %w", err)
+	}
+	text, err := findBehaviours(cmd.Context(), tool, filepath.Join(root, "spec"), m, o, file)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(path+".new", path)
+	} else {
+		os.Remove(path + ".new")
+	}
+	if err != nil && interrupted(cmd.Context(), err) {
+		return undecidedError("interrupted")
+	} else if err != nil {
+		return undecidedError("%w", err)
+	}
+	if jsonWanted(cmd) {
+		return writeJSON(cmd.OutOrStdout(), map[string]any{"file": path, "found": text})
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", path, text)
+	return err
+}
+
+// findBehaviours writes behaviours to file and says what it wrote.
+func findBehaviours(ctx context.Context, tool tlc.Tool, spec string, m models.Model, o behavioursAsked, file *os.File) (string, error) {
+	w := behaviours.NewWriter(file)
+	count, acts := 0, 0
+	write := func(b *behaviours.Behaviour) error {
+		count++
+		acts += len(b.Acts) - 1
+		return w.Write(b)
+	}
+	if !o.cover {
+		err := behaviours.Simulate(ctx, tool, spec, m, o.count, o.steps, o.seed, write)
+		return fmt.Sprintf("%s, %s, seed %d", plural(count, "behaviour"), plural(acts, "action"), o.seed), errors.Join(err, w.Close())
+	}
+	g, err := behaviours.Explore(ctx, tool, spec, m)
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(g.Cover(write), w.Close())
+	return fmt.Sprintf("%s, %s, take each of %s between %s", plural(count, "behaviour"), plural(acts, "action"),
+		plural(g.Transitions(), "transition"), plural(g.States(), "state")), err
+}

@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/record"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+)
+
+const (
+	dir    = "p0" // of the partition
+	self   = 1    // the replica that is driven
+	leader = 2    // the one that the driver speaks for
+	term   = 2    // of all that it says
+)
+
+var identity = record.Identity{Cluster: 1, Partition: 0, Replica: self, Incarnation: 1}
+
+// driver leads one replica through a behaviour: it is its machine, which it stops and
+// boots, its disk, of which it chooses what outlives a loss of power, and the leader
+// from which it gets ops.
+type driver struct {
+	design  replica.Design
+	defects defect.Set
+	disk    *crashfs.Disk
+	r       *replica.Replica // nil: down
+	boots   uint64
+	log     []op.Request // as the specification has it: op n is log[n-1], and op n+1 here
+	events  []observe.Event
+	answers []replica.Answer
+	purged  progress
+}
+
+func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
+	d := &driver{design: design, defects: defects, disk: crashfs.New()}
+	fs := d.disk.FS()
+	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", ".")); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return d, nil
+}
+
+// Observe keeps what the replica tells.
+func (d *driver) Observe(e observe.Event) { d.events = append(d.events, e) }
+
+// boot opens the replica.
+func (d *driver) boot() error {
+	d.boots++
+	cfg := replica.Config{
+		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.disk.FS(), Dir: dir,
+		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
+		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
+	}
+	if d.design == replica.Advance {
+		cfg.SegmentBytes = 1 // a file for each batch
+	}
+	d.events = d.events[:0]
+	var err error
+	d.r, err = replica.Open(cfg)
+	return err
+}
+
+// processCrash ends the program.
+func (d *driver) processCrash() {
+	d.r = nil
+	d.disk.ProcessCrash()
+}
+
+// powerLoss ends it, and leaves of the disk what is stable and what keep wants.
+func (d *driver) powerLoss(keep func(crashfs.Change) bool) {
+	d.r = nil
+	d.disk.PowerLossKeeping(keep)
+}
+
+// step gives one input.
+func (d *driver) step(in replica.Input) error {
+	out, err := d.r.Step(in)
+	d.answers = append(d.answers, out.Answers...)
+	return err
+}
+
+// work has one kind of work done once, and tells whether it showed the action.
+func (d *driver) work(j replica.Job, action observe.Action) (bool, error) {
+	seen := len(d.events)
+	if err := d.step(replica.Input{Work: true, Job: j}); err != nil {
+		return false, err
+	}
+	for _, e := range d.events[seen:] {
+		if e.Action == action {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// until has one kind of work done until it shows the action.
+func (d *driver) until(j replica.Job, action observe.Action) error {
+	const most = 32 // no step of a replica takes as many
+	for range most {
+		if done, err := d.work(j, action); done || err != nil {
+			return err
+		}
+	}
+	return &missing{action}
+}
+
+// missing: the implementation did not take an action.
+type missing struct{ action observe.Action }
+
+func (m *missing) Error() string { return fmt.Sprintf("%s is not taken", m.action) }
+
+// agree does the work of consensus that there is.
+func (d *driver) agree() error {
+	for d.r.View().Agreeing {
+		if err := d.step(replica.Input{Work: true, Job: replica.Agree}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit makes op n of the specification known to be committed, and brings it if the
+// replica does not have it.
+func (d *driver) commit(n int) error {
+	if err := d.agree(); err != nil {
+		return err
+	}
+	v := d.r.View()
+	index := op.Number(n) + 1
+	if v.Committed >= index {
+		return nil
+	}
+	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr[uint64](leader), To: ptr[uint64](self), Term: ptr[uint64](term), Commit: ptr(uint64(index))}
+	if v.Last < index {
+		m.Type, m.Index, m.LogTerm = raftpb.MsgApp.Enum(), ptr(uint64(v.Last)), ptr(termOf(v.Last))
+		for i := v.Last + 1; i <= index; i++ {
+			m.Entries = append(m.Entries, &raftpb.Entry{Index: ptr(uint64(i)), Term: ptr[uint64](term), Type: raftpb.EntryNormal.Enum(), Data: replica.Command(&d.log[i-2], 1)})
+		}
+	}
+	if err := d.step(replica.Input{Message: &replica.Message{From: leader, To: self, Incarnation: 1, Raft: m}}); err != nil {
+		return err
+	}
+	return d.agree()
+}
+
+func termOf(n op.Number) uint64 {
+	if n <= 1 {
+		return 1
+	}
+	return term
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// read asks a read, and answers what the client gets.
+func (d *driver) read(req *op.Request) (op.Reply, error) {
+	d.answers = d.answers[:0]
+	d.r.Look(replica.Request{Token: 1, Op: req})
+	if err := d.until(replica.ReadOn, "Answer"); err != nil {
+		return op.Reply{}, err
+	}
+	return d.answers[0].Reply, nil
+}

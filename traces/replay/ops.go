@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"purgelab/model/op"
+)
+
+// This file turns ops, requests and replies of the specification into those of the
+// implementation and back.
+
+// keyName is a key as the specification's models call it: k1.
+func keyName(k op.Key) string { return fmt.Sprintf("k%d", k.ID) }
+
+func keyOf(name any) op.Key {
+	var k op.Key
+	if s, ok := name.(string); ok {
+		fmt.Sscanf(s, "k%d", &k.ID)
+	}
+	return k
+}
+
+// request is an op of the specification's log, which is number n of it. Payloads say the
+// number, as the specification's do.
+func request(n int, o map[string]any) (op.Request, error) {
+	switch o["k"] {
+	case "append":
+		r := op.Request{Kind: op.Append}
+		for range integer(o["n"]) {
+			r.Payloads = append(r.Payloads, op.Payload(fmt.Sprint(n)))
+		}
+		return r, nil
+	case "store":
+		return op.Request{Kind: op.StoreBookmark, Key: keyOf(o["key"]), At: op.Position{Incarnation: 1, Generation: op.Generation(max(integer(o["g"]), 0)), Offset: op.Offset(integer(o["o"]))}, Bare: integer(o["g"]) < 0}, nil
+	case "commit":
+		return op.Request{Kind: op.Poll, Key: keyOf(o["key"]), Strategy: op.Next, Max: uint32(integer(o["n"])), AutoCommit: true}, nil
+	case "delete":
+		return op.Request{Kind: op.DeleteBookmark, Key: keyOf(o["key"])}, nil
+	case "advance":
+		return op.Request{Kind: op.DeleteRecords, At: op.Position{Offset: op.Offset(integer(o["o"]))}, Bare: true}, nil
+	case "purge":
+		return op.Request{Kind: op.Purge, Intent: op.Generation(integer(o["g"]))}, nil
+	}
+	return op.Request{}, fmt.Errorf("op %v of the specification: no request is like it", shortly(o))
+}
+
+// question is a read of the specification.
+func question(q map[string]any) (*op.Request, error) {
+	r := &op.Request{Kind: op.Poll, Key: keyOf(q["key"]), Max: uint32(integer(q["max"]))}
+	var err error
+	switch q["f"] {
+	case "poll":
+		if r.Strategy, err = op.ParseStrategy(fmt.Sprint(q["strategy"])); err == nil {
+			r.Reset, err = op.ParseReset(fmt.Sprint(q["reset"]))
+		}
+	case "get":
+		r.Kind = op.GetBookmark
+	case "list":
+		r.Kind = op.ListOffsets
+		r.Which, err = op.ParseWhich(fmt.Sprint(q["which"]))
+	default:
+		err = fmt.Errorf("read %v of the specification: no request is like it", shortly(q))
+	}
+	return r, err
+}
+
+// integer is a number of the specification; 0 if it is none.
+func integer(v any) int { f, _ := v.(float64); return int(f) }
+
+// replyOf is a reply as the specification has it, without timestamps.
+func replyOf(q *op.Request, r op.Reply) map[string]any {
+	out := map[string]any{"code": camel(r.Code.String())}
+	if r.Code != op.OK {
+		out["start"], out["end"] = float64(r.Start), float64(r.End)
+		return out
+	}
+	switch q.Kind {
+	case op.Poll:
+		records := []any{}
+		for _, x := range r.Records {
+			var n float64
+			fmt.Sscan(string(x.Payload), &n)
+			records = append(records, map[string]any{"p": n})
+		}
+		out["n"], out["recs"] = float64(r.Count), records
+	case op.GetBookmark, op.ListOffsets:
+		if out["found"] = r.Found; !r.Found {
+			return out
+		}
+	}
+	out["pos"] = map[string]any{"i": float64(r.Position.Incarnation), "g": float64(r.Position.Generation), "o": float64(r.Position.Offset)}
+	return out
+}
+
+// untimed leaves the timestamps of records out: the specification has none.
+func untimed(r any) any {
+	m, ok := r.(map[string]any)
+	if !ok || m["recs"] == nil {
+		return r
+	}
+	out := maps.Clone(m)
+	records := []any{}
+	for _, x := range m["recs"].([]any) {
+		records = append(records, map[string]any{"p": x.(map[string]any)["p"]})
+	}
+	out["recs"] = records
+	return out
+}
+
+// camel is a code as the specification spells it: OffsetOutOfRange; ok stays.
+func camel(s string) string {
+	if s == "ok" {
+		return s
+	}
+	var b strings.Builder
+	for _, word := range strings.Split(s, "-") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package replay
+
+import (
+	"purgelab/impl/engine"
+)
+
+// state is what replica and disk show, in the form of wanted.
+func (d *driver) state() (map[string]any, error) {
+	disk, err := d.orderedDisk()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"disk": disk, "up": "down"}
+	if d.r == nil {
+		return out, nil
+	}
+	v := d.r.View()
+	out["up"] = "replay"
+	if v.Serving {
+		out["up"] = "serve"
+	}
+	out["log"] = number(uint64(v.Last))
+	out["mem"] = memory(&v.Facts, d.r.Bookmarks())
+	return out, nil
+}
+
+// memory is the variable mem.
+func memory(f *engine.Facts, bookmarks []engine.BookmarkEntry) map[string]any {
+	bm := map[string]any{}
+	for _, b := range bookmarks {
+		bm[keyName(b.Key)] = map[string]any{"op": number(uint64(b.Op)), "o": float64(b.Position.Offset)}
+	}
+	return map[string]any{
+		"applied": number(uint64(f.Applied)), "gen": float64(f.Generation), "boundary": number(uint64(f.Boundary)),
+		"start": float64(f.Start), "end": float64(f.End), "settled": float64(f.Settled), "bm": bm,
+	}
+}
+
+// follow notes how far the purge under way has come.
+func (d *driver) follow() {
+	if d.r == nil {
+		d.purged = progress{}
+		return
+	}
+	for _, e := range d.events {
+		switch e.Action {
+		case "PurgeBegin":
+			d.purged.steps = 1
+		case "PurgeSwitch":
+			d.purged.steps = 2
+		case "PurgeComplete":
+			d.purged.steps = 0
+		}
+	}
+	d.events = d.events[:0]
+}
