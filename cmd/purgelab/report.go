@@ -93,6 +93,7 @@ type runFiles struct {
 	history   []history.Event
 	trace     []observe.Event
 	plan      *faults.Plan
+	rejected  string // why the specification does not accept the trace
 	porcupine string
 }
 
@@ -130,6 +131,11 @@ func readRun(dir string) (*runFiles, error) {
 	if r.plan, err = faults.Parse(p.Name(), p, r.record.Settings.Replicas); err != nil {
 		return nil, err
 	}
+	rejected, err := os.ReadFile(filepath.Join(dir, run.RejectedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	r.rejected = string(rejected)
 	for part := range r.record.Settings.Partitions {
 		page, err := os.ReadFile(filepath.Join(dir, porcupineFile(op.Partition(part))))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +160,7 @@ func (r *runFiles) name() string {
 func (r *runFiles) draw() report.Run {
 	s := r.record.Settings
 	out := report.Run{
-		Name: r.name(), Verdict: r.record.Verdict.String(), Replay: r.record.Replay, Porcupine: r.porcupine,
+		Name: r.name(), Verdict: r.record.Verdict.String(), Replay: r.record.Replay, Rejection: r.rejected, Porcupine: r.porcupine,
 		Settings: []report.Setting{
 			{Name: "seed", Value: fmt.Sprint(s.Seed)}, {Name: "design", Value: s.Design}, {Name: "replicas", Value: fmt.Sprint(s.Replicas)},
 			{Name: "partitions", Value: fmt.Sprint(s.Partitions)}, {Name: "clients", Value: fmt.Sprint(s.Clients)},
@@ -187,7 +193,7 @@ func (r *runFiles) draw() report.Run {
 // its replicas one line if all holds, else one for each property that does not.
 func (r *runFiles) checks() []report.Check {
 	var out []report.Check
-	for _, layer := range []string{"histories", "replicas"} {
+	for _, layer := range []string{"histories", "replicas", "traces"} {
 		pass, all := 0, 0
 		for _, x := range r.record.Results {
 			if layerOf(x.Property) != layer {
@@ -213,8 +219,11 @@ func (r *runFiles) checks() []report.Check {
 
 // layerOf says who checks a property of a run.
 func layerOf(property string) string {
-	if property == "Linearizable" {
+	switch property {
+	case "Linearizable":
 		return "histories"
+	case run.TraceAccepted:
+		return "traces"
 	}
 	return "replicas"
 }

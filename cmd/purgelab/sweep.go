@@ -20,6 +20,7 @@ import (
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/strictjson"
 	"purgelab/linearizability/verdict"
+	"purgelab/traces/models"
 )
 
 // newSweepCmd is "purgelab sweep".
@@ -27,12 +28,15 @@ func newSweepCmd() *cobra.Command {
 	var f runFlags
 	var seeds, out string
 	var jobs int
-	var fresh bool
+	var fresh, withTraces bool
 	cmd := &cobra.Command{
 		Use:   "sweep --seeds A..B",
 		Short: "Make many runs in parallel and judge each",
 		Long: `Make one run per seed, in parallel, and judge each. A folder is kept for every
 run that did not pass, and for nothing else.
+
+With --traces, TLC judges the trace of each run, too, those of many runs at once: a
+run whose trace the specification does not accept violates TraceAccepted.
 
 An interrupted sweep goes on where it was when the same command is given again;
 one that came to its end begins anew.
@@ -40,7 +44,8 @@ one that came to its end begins anew.
 Exit code: 0 every run passed, 1 a property is violated, 2 a run is undecided or
 was not made, 3 bad usage.`,
 		Example: `  purgelab sweep --seeds 1..500 --replicas 3 --faults all --clients 4 --ops 300
-  purgelab sweep --seeds 1..2000 --faults power --defect marker-no-dirsync`,
+  purgelab sweep --seeds 1..2000 --faults power --defect marker-no-dirsync
+  purgelab sweep --seeds 1..200 --faults all --ops 60 --traces`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from, to, err := parseSeeds(seeds)
@@ -51,8 +56,17 @@ was not made, 3 bad usage.`,
 			if err != nil {
 				return err
 			}
+			var judge *run.TraceJudge
+			if withTraces {
+				if judge, err = traceJudge(cmd); err != nil {
+					return err
+				}
+			}
 			if out == "" {
 				out = sweepFolder(&s, from, to)
+				if withTraces {
+					out += "-traces"
+				}
 			}
 			if err := prepareSweep(out, fresh); err != nil {
 				return err
@@ -63,7 +77,7 @@ was not made, 3 bad usage.`,
 			total := int(to - from + 1)
 			b := newBar(cmd.ErrOrStderr(), total, "sweep")
 			sum, err := (&run.Sweep{
-				Settings: s, From: from, To: to, Jobs: jobs, Out: out,
+				Settings: s, From: from, To: to, Jobs: jobs, Out: out, Traces: judge,
 				Resumed: func(done int) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %d runs were made before\n", done, total)
 				},
@@ -91,6 +105,7 @@ was not made, 3 bad usage.`,
 	f.add(cmd)
 	cmd.Flags().IntVar(&jobs, "jobs", 0, "runs at a time (default: one per core)")
 	cmd.Flags().StringVar(&out, "out", "", "folder for the state and the runs that did not pass (default: one below out/ named for the sweep)")
+	cmd.Flags().BoolVar(&withTraces, "traces", false, "let TLC judge the trace of every run, too")
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "begin anew, whatever an interrupted sweep left")
 	return cmd
 }
@@ -107,6 +122,19 @@ func parseSeeds(text string) (from, to uint64, err error) {
 		return 0, 0, usageError("--seeds %q: want A..B, two whole numbers with A not above B", text)
 	}
 	return from, to, nil
+}
+
+// traceJudge finds who judges traces.
+func traceJudge(cmd *cobra.Command) (*run.TraceJudge, error) {
+	root, err := models.Root()
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	tool, err := findTLC(cmd.Context(), root, cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	return &run.TraceJudge{Tool: tool, Spec: filepath.Join(root, "spec")}, nil
 }
 
 // sweepFolder names a folder by what the sweep depends on, so that another one

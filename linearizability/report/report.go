@@ -77,6 +77,8 @@ type Run struct {
 	Settings []Setting
 	Faults   []Counter
 	Timeline Timeline
+	// Rejection says why the specification does not accept the trace, or is empty.
+	Rejection string
 	// Porcupine is the page that porcupine drew of a violation, or empty.
 	Porcupine string
 }

@@ -29,6 +29,8 @@ const (
 	TraceFile   = "trace.ndjson"
 	PlanFile    = "faults.json"
 	ScriptFile  = "workload.jsonl"
+	// RejectedFile is there if the specification does not accept the trace.
+	RejectedFile = "trace-rejected.txt"
 )
 
 // Record is what run.json holds: all that the run depended on, and what came of
@@ -165,6 +167,12 @@ func (r *Result) Write(dir string) error {
 		{PlanFile, r.Plan.Write},
 		{ScriptFile, r.Workload.Write},
 		{RecordFile, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }},
+	}
+	if r.Rejection != "" {
+		files = append(files, struct {
+			name  string
+			write func(io.Writer) error
+		}{RejectedFile, func(w io.Writer) error { _, err := io.WriteString(w, r.Rejection); return err }})
 	}
 	for _, f := range files {
 		var b bytes.Buffer

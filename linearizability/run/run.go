@@ -32,6 +32,9 @@ type Result struct {
 	Violations []invariant.Violation
 	// Checked is the linearizability check by partition.
 	Checked []check.Result
+	// Rejection says why the specification does not accept the trace, in a few lines;
+	// empty if it does or was not asked.
+	Rejection string
 
 	// Partitions is how many there were, each incarnation counted.
 	Partitions int

@@ -36,6 +36,8 @@ type Sweep struct {
 	Progress func(s *Summary)
 	// StopAtRed ends the sweep at the first red run.
 	StopAtRed bool
+	// Traces, if not nil, judges the trace of every run, those of many runs at once.
+	Traces *TraceJudge
 }
 
 // Red is a run that did not pass.
@@ -57,7 +59,8 @@ type Summary struct {
 	Versions   map[string]string   `json:"versions"`
 	From       uint64              `json:"from"`
 	To         uint64              `json:"to"`
-	Done       []bool              `json:"done"` // by seed - From
+	Traces     bool                `json:"traces,omitempty"` // traces are judged, too
+	Done       []bool              `json:"done"`             // by seed - From
 	Runs       int                 `json:"runs"`
 	Operations int                 `json:"operations"`
 	Steps      uint64              `json:"steps"`
@@ -119,6 +122,26 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	var g errgroup.Group
 	g.SetLimit(jobs)
 	var mu sync.Mutex
+	var untold waiting
+	// finish notes runs, and has their traces judged before that.
+	finish := func(jobs int, runs []*Result) error {
+		if w.Traces != nil {
+			if err := w.Traces.accepted(ctx, jobs, runs); err != nil || ctx.Err() != nil {
+				return err // they are made again
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range runs {
+			if err := w.add(sum, r); err != nil {
+				return err
+			}
+			if w.StopAtRed && r.Verdict == verdict.Fail {
+				stop()
+			}
+		}
+		return nil
+	}
 	for i := range sum.Done {
 		seed := w.From + uint64(i)
 		if sum.Done[i] {
@@ -133,7 +156,7 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 			}
 			s := w.Settings
 			s.Seed = seed
-			s.NoTrace = w.Out == ""
+			s.NoTrace = w.Out == "" && w.Traces == nil
 			r, err := Run(ctx, s)
 			if err != nil {
 				return err
@@ -141,18 +164,21 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 			if ctx.Err() != nil && r.Verdict == verdict.Undecided {
 				return nil // cut off, not judged: it is run again
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err := w.add(sum, r); err != nil {
-				return err
+			runs := []*Result{r}
+			if w.Traces != nil {
+				mu.Lock()
+				runs = untold.put(r)
+				mu.Unlock()
 			}
-			if w.StopAtRed && r.Verdict == verdict.Fail {
-				stop()
+			if len(runs) == 0 {
+				return nil
 			}
-			return nil
+			return finish(1, runs)
 		})
 	}
-	err = g.Wait()
+	if err = g.Wait(); err == nil && ctx.Err() == nil && len(untold.runs) > 0 {
+		err = finish(jobs, untold.take())
+	}
 	sum.sort()
 	return sum, errors.Join(err, w.save(sum))
 }
@@ -171,7 +197,7 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 		}
 	}
 	if r.Verdict != verdict.Pass {
-		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Replay: r.Settings.Replay()}
+		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Replay: r.replay()}
 		red.Property, red.Reason = r.Red()
 		red.Violated = r.Violated()
 		if r.Verdict == verdict.Undecided {
@@ -217,7 +243,7 @@ func (s *Summary) sort() {
 func (w *Sweep) resume() (*Summary, error) {
 	fresh := &Summary{
 		Flags: w.Settings.Flags(), Versions: Versions(), From: w.From, To: w.To,
-		Done: make([]bool, w.To-w.From+1), Faults: map[faults.Kind]int{},
+		Traces: w.Traces != nil, Done: make([]bool, w.To-w.From+1), Faults: map[faults.Kind]int{},
 	}
 	if w.Out == "" {
 		return fresh, nil
@@ -236,6 +262,9 @@ func (w *Sweep) resume() (*Summary, error) {
 	if !slices.Equal(old.Flags, fresh.Flags) || old.From != w.From || old.To != w.To || len(old.Done) != len(fresh.Done) {
 		return nil, fmt.Errorf("sweep: %s is of seeds %d..%d with flags %v, not of seeds %d..%d with flags %v: choose another folder",
 			w.Out, old.From, old.To, old.Flags, w.From, w.To, fresh.Flags)
+	}
+	if old.Traces != fresh.Traces {
+		return nil, fmt.Errorf("sweep: %s is of a sweep that judges traces: %t, this one: %t: choose another folder", w.Out, old.Traces, fresh.Traces)
 	}
 	if !maps.Equal(old.Versions, fresh.Versions) {
 		return nil, fmt.Errorf("sweep: %s was begun by a program of revision %s, this one is of revision %s: begin anew with --fresh, or choose another folder",

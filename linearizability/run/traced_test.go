@@ -1,0 +1,84 @@
+package run
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/observe"
+	"purgelab/linearizability/verdict"
+	"purgelab/traces/tlc"
+)
+
+func traceJudge(t *testing.T) *TraceJudge {
+	t.Helper()
+	tool, err := tlc.Find(context.Background(), "../../.tools", io.Discard)
+	require.NoError(t, err)
+	return &TraceJudge{Tool: tool, Spec: "../../spec"}
+}
+
+// The trace of every run is judged, and one that is rejected makes its run red.
+func TestSweepJudgesTraces(t *testing.T) {
+	s := Settings{Faults: "all", Ops: 40}
+	w := &Sweep{Settings: s, From: 1, To: 4, Jobs: 2, Out: t.TempDir(), Traces: traceJudge(t)}
+	sum, err := w.Run(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, verdict.Pass, sum.Verdict())
+
+	w.Traces = nil
+	_, err = w.Run(context.Background())
+	require.ErrorContains(t, err, "judges traces: true, this one: false")
+
+	w = &Sweep{Settings: s, From: 1, To: 4, Out: t.TempDir(), Traces: traceJudge(t)}
+	w.Settings.Defect = "local-boundary"
+	sum, err = w.Run(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, verdict.Fail, sum.Verdict())
+	require.Contains(t, sum.Reds[0].Violated, TraceAccepted)
+	text, err := os.ReadFile(filepath.Join(sum.Reds[0].Dir, RejectedFile))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "no action of Ordered")
+}
+
+// A trace of which nothing can be said leaves its run undecided, and a TLC that does
+// not run leaves the sweep so.
+func TestUndecidedTraces(t *testing.T) {
+	r := mustRun(t, Settings{Seed: 1, Ops: 20})
+	none := *r
+	none.Trace = []observe.Event{}
+	judge := traceJudge(t)
+	require.NoError(t, judge.accepted(context.Background(), 1, []*Result{r, &none}))
+	require.Equal(t, verdict.Pass, r.Verdict)
+	require.Equal(t, verdict.Undecided, none.Verdict)
+	require.Equal(t, verdict.Result{Property: TraceAccepted, Verdict: verdict.Undecided, Reason: "no replica materialized an op: there is nothing to judge"}, none.Results[len(none.Results)-1])
+
+	judge.Tool.Java = "/nowhere/java"
+	sum, err := (&Sweep{Settings: Settings{Ops: 20}, From: 1, To: 2, Traces: judge}).Run(context.Background())
+	require.Error(t, err)
+	require.Equal(t, verdict.Undecided, sum.Verdict())
+	require.Zero(t, sum.Runs)
+}
+
+// What replays a red is the run, unless only its trace is red.
+func TestReplayOfARedTrace(t *testing.T) {
+	r := &Result{Settings: Settings{Seed: 7, Ops: 60}, Results: []verdict.Result{{Property: TraceAccepted, Verdict: verdict.Fail}}}
+	require.NoError(t, r.Settings.Complete())
+	require.Equal(t, "purgelab sweep --seeds 7..7 --traces --ops 60", r.replay())
+	r.Results = append(r.Results, verdict.Result{Property: "AckDurable", Verdict: verdict.Fail})
+	require.Equal(t, "purgelab run --seed 7 --ops 60", r.replay())
+}
+
+// Traces are judged together once they are enough, and each once.
+func TestTracesWait(t *testing.T) {
+	var w waiting
+	a, b := &Result{Trace: make([]observe.Event, judgedAtOnce-1)}, &Result{Trace: make([]observe.Event, 1)}
+	require.Empty(t, w.put(a))
+	require.Equal(t, []*Result{a, b}, w.put(b))
+	require.Empty(t, w.put(b))
+	require.Equal(t, []*Result{b}, w.take())
+	require.Empty(t, w.take())
+}
