@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,15 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"purgelab/linearizability/check"
-	"purgelab/linearizability/history"
+	"purgelab/linearizability/foreign"
+	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/verdict"
-	"purgelab/model"
 	"purgelab/model/op"
 )
 
 // newCheckCmd is "purgelab check".
 func newCheckCmd() *cobra.Command {
-	semantics := newChoice("restart", "restart", "continue")
+	semantics := newChoice(contract.Contracts[0].Name, contract.Names()...)
+	format := newChoice(string(foreign.Auto), foreign.Formats...)
+	var allow []string
 	var timeout time.Duration
 	var html string
 	cmd := &cobra.Command{
@@ -27,26 +30,35 @@ func newCheckCmd() *cobra.Command {
 		Short: "Judge recorded histories, ours or another system's",
 		Long: `Judge recorded histories: is there an order of the operations, each at one
 instant between its call and its return, in which a partition that keeps the
-contract gives exactly the recorded answers? docs/history.md describes the files,
-docs/contract.md the contract.
+contract gives exactly the recorded answers? docs/history.md describes the files
+and docs/contract.md the contract; docs/foreign.md the formats and contracts of
+other systems. Files may be packed by gzip or zstd.
+
+What a history does not tell is not judged, and the output lists it.
 
 Exit code: 0 every history is linearizable, 1 one is not, 2 undecided, 3 a file
 cannot be read: its name, the line and what was wanted are printed.`,
 		Example: `  purgelab check out/seven/history.jsonl
-  purgelab check theirs.jsonl --semantics continue --html why.html`,
+  purgelab check theirs.jsonl --semantics continue --html why.html
+  purgelab check jepsen/history.edn --semantics continue --allow holes
+  purgelab check purges.csv --semantics nats`,
 		Args: someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			numbering, err := model.ParseNumbering(semantics.value)
+			c, err := contract.Find(semantics.value)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
+			allowed, err := c.Weaken(allow)
+			if err != nil {
+				return &exitError{exitUsage, fmt.Errorf("--allow: %w", err)}
+			}
 			code := exitPass
 			for _, name := range files {
-				o := check.Options{Semantics: model.Semantics{Numbering: numbering}, Timeout: timeout}
+				o := contract.Options{Allowed: allowed, Timeout: timeout}
 				if html != "" {
 					o.HTML = pages(html, name, len(files) > 1, cmd.ErrOrStderr())
 				}
-				v, err := checkFile(cmd, name, o)
+				v, err := checkFile(cmd, name, foreign.Format(format.value), &c, o)
 				if err != nil {
 					return err
 				}
@@ -55,8 +67,12 @@ cannot be read: its name, the line and what was wanted are printed.`,
 			return exitWith(code)
 		},
 	}
-	cmd.Flags().Var(semantics, "semantics", "numbering after a purge: "+semantics.list())
+	cmd.Flags().Var(semantics, "semantics", "the contract of a purge: "+semantics.list())
 	completeChoices(cmd, "semantics", semantics)
+	cmd.Flags().Var(format, "format", "how the files are written: "+format.list())
+	completeChoices(cmd, "format", format)
+	cmd.Flags().StringSliceVar(&allow, "allow", nil, "promises that the system does not give: "+strings.Join(contract.OptionNames(), ", "))
+	completeList(cmd, "allow", contract.OptionNames())
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: no limit of time, only of search steps")
 	cmd.Flags().StringVar(&html, "html", "", "file for porcupine's page of a history that is not linearizable")
 	return cmd
@@ -64,25 +80,30 @@ cannot be read: its name, the line and what was wanted are printed.`,
 
 // checkLine is the verdict on one file.
 type checkLine struct {
-	File       string         `json:"file"`
-	Partitions []check.Result `json:"partitions"`
+	File       string               `json:"file"`
+	Partitions []check.Result       `json:"partitions"`
+	NotJudged  []contract.NotJudged `json:"not_judged"`
 	verdict.Result
 }
 
-func checkFile(cmd *cobra.Command, name string, o check.Options) (verdict.Verdict, error) {
-	ops, err := history.ReadFile(name)
+func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contract.Contract, o contract.Options) (verdict.Verdict, error) {
+	h, err := c.Read(name, format)
 	if err != nil {
 		return 0, &exitError{exitUsage, err}
 	}
-	if len(ops) == 0 {
+	if h.Len() == 0 {
 		return 0, usageError("%s: no operation: there is nothing to judge", name)
 	}
-	total, all, err := check.Check(cmd.Context(), ops, o)
+	report, err := c.Judge(cmd.Context(), h, o)
+	if e := (*foreign.Error)(nil); errors.As(err, &e) {
+		return 0, &exitError{exitUsage, err}
+	}
 	if err != nil {
 		return 0, err
 	}
+	total, all := report.Total, report.Partitions
 	if jsonWanted(cmd) {
-		return total.Verdict, writeJSON(cmd.OutOrStdout(), checkLine{name, all, total})
+		return total.Verdict, writeJSON(cmd.OutOrStdout(), checkLine{name, all, report.NotJudged, total})
 	}
 	out := cmd.OutOrStdout()
 	judged, unknown := 0, 0
@@ -99,6 +120,9 @@ func checkFile(cmd *cobra.Command, name string, o check.Options) (verdict.Verdic
 			where = fmt.Sprintf("%s:%d: ", name, r.Line)
 		}
 		fmt.Fprintf(out, "  partition %d: %s%s\n", r.Partition, where, strings.ReplaceAll(r.Reason, "\n", "\n  "))
+	}
+	for _, n := range report.NotJudged {
+		fmt.Fprintf(out, "  not judged: %s\n", n)
 	}
 	return total.Verdict, nil
 }

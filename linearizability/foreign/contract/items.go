@@ -1,0 +1,144 @@
+package contract
+
+import (
+	"purgelab/linearizability/foreign"
+	"purgelab/linearizability/history"
+	"purgelab/model/op"
+)
+
+// plan makes the items of one partition's operations for a machine.
+type plan struct {
+	rules   streamRules // of a stream
+	queue   bool
+	allowed Allowed
+	failed  bool // a purge that failed may have done a part
+	told    *told
+	keys    []string
+	items   []*item
+	unknown []*item
+	judged  int
+	dropped int // answers that tell too little, or refusals
+	ids     int
+}
+
+func (p *plan) add(o *foreign.Op) {
+	if o.Outcome == history.NoEffect {
+		if o.F != foreign.Purge || !p.failed {
+			return
+		}
+		c := *o
+		c.Outcome, c.Return = history.Unknown, history.Never
+		o = &c
+	}
+	if o.Outcome == history.Answered && o.Answer.Code != op.OK {
+		p.dropped++
+		if o.Answer.Code == op.Gone {
+			p.loosen(o)
+		}
+		return
+	}
+	if o.Outcome == history.Unknown && !changes(o) {
+		return // nobody will ever see that it happened
+	}
+	switch {
+	case p.queue:
+		p.push(p.early(p.told.plain(o)))
+	case o.F == foreign.Poll && p.allowed.has(staleReads) && o.Ask.Strategy != op.Next:
+		p.dropped++ // of one that may be old, learn checks that it is no invention
+		return
+	case !p.told.placed && unplaceable(o):
+		p.dropped++
+		p.loosen(o)
+		return
+	case o.F == foreign.Purge && p.rules.perCursor:
+		p.purgeCursors(o)
+	case o.F == foreign.Purge && p.rules.sampled && o.Ask.At == nil && o.Ask.Keep == nil:
+		p.phases(o, "")
+	default:
+		p.push(p.told.plain(o))
+	}
+	p.judged++
+}
+
+// changes tells whether an operation may leave something behind.
+func changes(o *foreign.Op) bool {
+	switch o.F {
+	case foreign.GetBookmark, foreign.ListOffsets:
+		return false
+	case foreign.Poll:
+		return o.Ask.AutoCommit || o.Ask.Strategy == op.Next
+	}
+	return true
+}
+
+// unplaceable tells whether an operation cannot be judged, nor its effect be known,
+// without positions.
+func unplaceable(o *foreign.Op) bool {
+	switch o.F {
+	case foreign.ListOffsets, foreign.GetBookmark:
+		return true
+	case foreign.Poll:
+		return o.Ask.Strategy == op.AtOffset || o.Ask.Strategy == op.AtTimestamp || o.Ask.Reset != op.Earliest
+	}
+	return false
+}
+
+// loosen adds that nobody knows any more where the cursor of o is.
+func (p *plan) loosen(o *foreign.Op) {
+	if o.Ask.Key == "" || !changes(o) || p.queue {
+		return
+	}
+	x := p.told.plain(o)
+	c := *o
+	c.F, c.Ask.At = foreign.StoreBookmark, nil
+	x.op = &c
+	p.push(x)
+}
+
+// early lets a delivery happen at any time since its consumer appeared, if that
+// is allowed.
+func (p *plan) early(x *item) *item {
+	if x.op.F == foreign.Poll && p.allowed.has(prefetch) {
+		for _, y := range p.items {
+			if y.op.Ask.Key == x.op.Ask.Key && y.op.F == foreign.Poll {
+				x.call = min(x.call, y.call)
+			}
+		}
+	}
+	return x
+}
+
+func (p *plan) push(x *item) {
+	if x.unknown >= 0 {
+		x.unknown = len(p.unknown)
+		p.unknown = append(p.unknown, x)
+	}
+	p.items = append(p.items, x)
+}
+
+// phases adds a purge that sees the end first and removes up to there later.
+func (p *plan) phases(o *foreign.Op, key string) {
+	p.ids++
+	x := p.told.plain(o)
+	x.phase, x.id, x.key = effect, p.ids, key
+	if x.unknown < 0 {
+		first := *x
+		first.phase = sampling
+		p.push(&first)
+	}
+	p.push(x)
+}
+
+// purgeCursors adds a purge that moves one cursor, or all of them and then trims.
+func (p *plan) purgeCursors(o *foreign.Op) {
+	if o.Ask.Key != "" {
+		p.phases(o, o.Ask.Key)
+		return
+	}
+	for _, k := range p.keys {
+		p.phases(o, k)
+	}
+	x := p.told.plain(o)
+	x.phase = trim
+	p.push(x)
+}
