@@ -56,6 +56,9 @@ var causes = map[string][]faults.Kind{
 	"incarnations begun":                           slices.Concat(crashes, disks),
 	"acknowledged operations lost":                 slices.Concat(crashes, disks),
 	"proposals dropped":                            {faults.DropProposals},
+	"chunks flipped in a transfer":                 {faults.SpoilTransfer},
+	"manifests flipped in a transfer":              {faults.SpoilTransfer},
+	"late messages of a transfer":                  {faults.SpoilTransfer},
 	"replicas of deleted partitions":               nil, // see recreation
 	"partitions created again":                     nil,
 	"requests for deleted partitions":              nil,
@@ -85,7 +88,7 @@ func effects(s *run.Settings, planned map[faults.Kind]int, e *sim.Effects) *tabl
 		possible := !caused || slices.ContainsFunc(by, func(k faults.Kind) bool { return slices.Contains(kinds, k) }) ||
 			s.Recreate > 0 && slices.Contains(recreation, name)
 		if moves(name) {
-			possible = s.CompactOps > 0
+			possible = possible && s.CompactOps > 0
 		}
 		if n > 0 || possible {
 			t.add(name, n)

@@ -146,6 +146,7 @@ func (c *Cluster) opened(m *machine, h int) {
 		return
 	}
 	s.shift = max(v.Base, 1) - 1
+	c.comesToLife(m.id, h)
 	if c.o.Watch != nil {
 		c.o.Watch.Booted(c.now/Millisecond, m.id, op.Partition(h), s.member)
 	}

@@ -449,6 +449,7 @@ func (c *Cluster) Heal() {
 	n := c.net.Network
 	n.Loss, n.Duplicate, n.Slow = 0, 0, 0
 	c.net.Network = n
+	c.spoil.Spoil, c.spoil.late = Spoil{}, nil
 	c.o.Disk.Slow = 0
 	for id := 1; id <= c.o.Replicas; id++ {
 		m := &c.machines[id]

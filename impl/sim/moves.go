@@ -1,8 +1,12 @@
 package sim
 
 import (
+	"slices"
+
 	"purgelab/impl/observe"
+	"purgelab/impl/replica"
 	"purgelab/impl/transfer"
+	"purgelab/model/op"
 )
 
 // Moves counts transfers of state.
@@ -14,12 +18,25 @@ type Moves struct {
 	Interrupted int `json:"interrupted,omitempty"` // pulls that ended without an install
 	Completed   int `json:"completed,omitempty"`   // installs
 	Purged      int `json:"purged,omitempty"`      // purges that fell into a transfer
+	// What was done to messages of transfers on their way.
+	FlippedChunks    int `json:"flippedChunks,omitempty"`
+	FlippedManifests int `json:"flippedManifests,omitempty"`
+	Late             int `json:"late,omitempty"` // copies that came late
 	// Refused, by reason, in the order of transfer.Reasons.
 	Refused []int `json:"refused,omitempty"`
 }
 
-// note counts an event; pulling is, per machine, whether it pulls now.
-func (m *Moves) note(e *observe.Event, pulling []bool) {
+// pulls is who gets the state of a shard now, by machine.
+type pulls struct {
+	on     []bool
+	purged op.Number // the last purge that was counted
+}
+
+// note counts an event of a shard. A purge is counted when the first replica has
+// carried it out: where numbering goes on it is a deletion like any other, and those
+// are counted.
+func (m *Moves) note(e *observe.Event, p *pulls, d replica.Design) {
+	pulling := p.on
 	end := func() {
 		if pulling[e.Replica] {
 			m.Interrupted++
@@ -59,14 +76,24 @@ func (m *Moves) note(e *observe.Event, pulling []bool) {
 			}
 		}
 	case "PurgeComplete":
-		for _, on := range pulling {
-			if on {
-				m.Purged++
-				return
-			}
+		m.purge(op.Number(e.Generation), p)
+	case "Materialize":
+		if d == replica.Advance && e.Kind == "advance" {
+			m.purge(e.Op, p)
 		}
 	}
 }
+
+// purge counts one, if it fell into a transfer; they have ascending numbers.
+func (m *Moves) purge(n op.Number, p *pulls) {
+	if n > p.purged && slices.Contains(p.on, true) {
+		m.Purged++
+	}
+	p.purged = max(p.purged, n)
+}
+
+// Refused is how reports name the transfers refused for a reason.
+func Refused(r transfer.Reason) string { return "transfers refused, " + string(r) }
 
 // each calls f with every counter.
 func (m *Moves) each(f func(name string, n int)) {
@@ -77,12 +104,15 @@ func (m *Moves) each(f func(name string, n int)) {
 	f("transfers interrupted", m.Interrupted)
 	f("transfers completed", m.Completed)
 	f("purges amid a transfer", m.Purged)
+	f("chunks flipped in a transfer", m.FlippedChunks)
+	f("manifests flipped in a transfer", m.FlippedManifests)
+	f("late messages of a transfer", m.Late)
 	for i, r := range transfer.Reasons {
 		n := 0
 		if m.Refused != nil {
 			n = m.Refused[i]
 		}
-		f("transfers refused, "+string(r), n)
+		f(Refused(r), n)
 	}
 }
 
@@ -94,6 +124,9 @@ func (m *Moves) add(o *Moves) {
 	m.Interrupted += o.Interrupted
 	m.Completed += o.Completed
 	m.Purged += o.Purged
+	m.FlippedChunks += o.FlippedChunks
+	m.FlippedManifests += o.FlippedManifests
+	m.Late += o.Late
 	if o.Refused != nil && m.Refused == nil {
 		m.Refused = make([]int, len(transfer.Reasons))
 	}

@@ -107,12 +107,16 @@ func (c *Cluster) send(h int, m replica.Message) {
 			c.o.Watch.Voted(m.From, m.Partition, m.Raft.GetTerm())
 		}
 	}
+	p := parcel{m, h}
+	if m.Transfer != nil {
+		p = c.spoilt(p)
+	}
 	first, second := c.net.route(m.From, m.To, true, &c.Effects)
 	if first != lostInTransit {
-		c.schedule(first, event{kind: evMessage, slot: c.messages.put(parcel{m, h})})
+		c.schedule(first, event{kind: evMessage, slot: c.messages.put(p)})
 	}
 	if second != lostInTransit {
-		c.schedule(second, event{kind: evMessage, slot: c.messages.put(parcel{m, h})})
+		c.schedule(second, event{kind: evMessage, slot: c.messages.put(p)})
 	}
 }
 

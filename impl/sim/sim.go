@@ -16,9 +16,11 @@
 //
 //	network   Each ordered link loses, delays (so reorders) and duplicates
 //	          messages independently; it can be cut in one direction or both.
-//	          Nothing is altered on the way. Clients' links lose, delay and
+//	          Clients' links lose, delay and
 //	          duplicate too, except that a request which the replica could not
 //	          recognise as a repeat (register) is never duplicated.
+//	          Nothing is altered on the way but what messages of transfers carry,
+//	          and of those copies may come very late: see spoil.go.
 //	process   A process crash drops the replicas of a machine and keeps what its
 //	          operating system cached: every completed write survives.
 //	power     A power loss drops the cache too: any drawn subset of the writes
@@ -156,6 +158,7 @@ type Cluster struct {
 	sequences int       // begun anew
 	renewals  int       // begun
 	net       network
+	spoil     spoiler
 	clients   []client
 	script    Script
 	trace     recorder
@@ -249,6 +252,7 @@ func New(o Options, s Script) (*Cluster, error) {
 	c.initShards()
 	c.trace.init(c, o.Sink)
 	c.net.init(o.Network, o.Replicas, o.Seed)
+	c.spoil.rand = Split(o.Seed, "spoil")
 	if err := c.initMachines(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ type recorder struct {
 	committed []op.Number
 	leader    []int       // per shard: the last one that began to lead
 	members   []op.Number // per shard: the last change of membership
-	pulling   [][]bool    // per shard and machine: a transfer is under way
+	pulling   []pulls     // per shard
 	changed   bool        // an event after which a watcher should look
 }
 
@@ -28,7 +28,7 @@ type source struct {
 func (r *recorder) init(c *Cluster, s observe.Sink) {
 	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for range c.shards {
-		r.pulling = append(r.pulling, make([]bool, c.o.Replicas+1))
+		r.pulling = append(r.pulling, pulls{on: make([]bool, c.o.Replicas+1)})
 	}
 	for id := range r.of {
 		for h := range c.shards {
@@ -68,7 +68,7 @@ func (s *source) Observe(e observe.Event) {
 		r.changed = true
 	}
 	if r.c.o.Compact.On() {
-		r.c.Effects.Moves.note(&e, r.pulling[e.Partition])
+		r.c.Effects.Moves.note(&e, &r.pulling[e.Partition], r.c.o.Design)
 	}
 	if r.sink != nil {
 		r.sink.Observe(e)

@@ -14,7 +14,7 @@ func (p *Pull) Move(from engine.Export, max int) (more bool, err error) {
 		return true, err
 	}
 	c := &Chunk{Offer: p.id, Piece: piece, At: at, Data: data}
-	c.Sum = c.checksum()
+	c.Seal()
 	_, err = p.Take(c)
 	return true, err
 }

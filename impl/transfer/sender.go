@@ -152,7 +152,7 @@ func (s *Sender) Next() (to uint64, m *Message, err error) {
 			return 0, nil, fmt.Errorf("transfer: chunk at byte %d of piece %d: %w", x.at, x.piece, err)
 		}
 		c := &Chunk{Offer: x.id, Piece: x.piece, At: x.at, Data: data}
-		c.Sum = c.checksum()
+		c.Seal()
 		x.chunks--
 		if x.at += int64(len(data)); x.at == x.m.Point.Pieces[x.piece].Size {
 			if x.piece, x.at = x.piece+1, segment.FirstByte; x.piece == len(x.m.Point.Pieces) {

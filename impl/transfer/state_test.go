@@ -159,7 +159,6 @@ func shown(t require.TestingT, e engine.Engine) string {
 
 func termOf(op.Number) (uint64, error) { return 4, nil }
 
-
 // offered is an offer of e by a sender of its own.
 func offered(t require.TestingT, e engine.Engine, o SenderOptions) (*Sender, *Manifest) {
 	s := NewSender(o)

@@ -134,6 +134,9 @@ func (m *Manifest) Bytes() (n int64) {
 	return n
 }
 
+// Seal sets the checksum of a chunk.
+func (c *Chunk) Seal() { c.Sum = c.checksum() }
+
 // checksum of a chunk.
 func (c *Chunk) checksum() uint32 {
 	b := binary.LittleEndian.AppendUint64(nil, c.Offer)

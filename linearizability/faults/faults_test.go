@@ -53,7 +53,7 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
 	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
-		if k != CrashAmid && !k.Forgets() && k != DropProposals { // for several partitions only; see LoseMemory, LoseProposals
+		if k != CrashAmid && !k.Forgets() && k != DropProposals && k != SpoilTransfer { // for several partitions only; see LoseMemory, LoseProposals, SpoilTransfers
 			require.Positive(t, seen[All][k], k)
 		}
 		require.Equal(t, k.Forgets(), seen[Memory][k] > 0 && k != Partition && k != ProcessCrash && k != PowerLoss && k != CrashAt, k)
@@ -77,6 +77,7 @@ func TestBadPlans(t *testing.T) {
 		{`{"faults": [{"kind": "process-crash", "replicas": [4]}]}`, "replica 4: want 0 (the leader) to 3"},
 		{`{"faults": [{"kind": "partition", "replicas": [1], "oneWay": "up"}]}`, `oneWay "up": want in, out, or nothing`},
 		{`{"faults": [{"kind": "storm"}]}`, "kind storm: want a network, got none"},
+		{`{"faults": [{"kind": "spoil-transfer"}]}`, "kind spoil-transfer: want transfers, got none"},
 		{`{"faults": [{"kind": "crash-at", "replicas": [1]}]}`, "want a call from 1 and no negative time, got call 0 within 0"},
 		{`{"faults": [{"kind": "foreign-disk", "replicas": [1], "whose": "neighbour"}]}`, `whose "neighbour": want one of [cluster partition replica]`},
 		{`{"faults": [{"kind": "replace-plane-disk", "replicas": [1, 2]}]}`, "want one replica, got 2"},

@@ -125,6 +125,8 @@ func (in *Injection) begin(f *Fault) {
 			in.took(f.Kind)
 		}
 		in.later(f, func() {})
+	case SpoilTransfer:
+		in.spoilTransfers(f)
 	case DropProposals:
 		in.later(f, in.c.DropProposals(ids[0], in.once(DropProposals)))
 	case ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane:

@@ -17,6 +17,7 @@ func (c Class) Kinds(n int) []Kind {
 		}
 		p.LoseMemory(c, n, 20_000, rand.New(rand.NewPCG(seed, 1)))
 		p.LoseProposals(c, n, 20_000, rand.New(rand.NewPCG(seed, 2)))
+		p.SpoilTransfers(c, 20_000, rand.New(rand.NewPCG(seed, 3)))
 		p.note(seen)
 	}
 	return slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool { return !seen[k] })

@@ -11,7 +11,8 @@
 //	    {"at": 950, "for": 900, "kind": "disk-fault", "replicas": [0], "rule": "sync-forget label=journal nth=3"},
 //	    {"at": 999, "for": 500, "kind": "lie", "replicas": [3], "rule": "stale-read path=p0/gen-*/seg-*.log times=2"},
 //	    {"at": 999, "for": 500, "kind": "rot", "replicas": [1], "draw": 7, "live": true},
-//	    {"at": 2000, "for": 300, "kind": "foreign-disk", "replicas": [2], "whose": "cluster"}
+//	    {"at": 2000, "for": 300, "kind": "foreign-disk", "replicas": [2], "whose": "cluster"},
+//	    {"at": 2000, "for": 900, "kind": "spoil-transfer", "transfers": {"chunk": 0.1, "manifest": 0.2, "late": 0.5}}
 //	  ]
 //	}
 //
@@ -78,10 +79,12 @@ const (
 	RotPlane     Kind = "rot-plane-disk"
 	// DropProposals makes one replica drop what it would propose as a leader.
 	DropProposals Kind = "drop-proposals"
+	// SpoilTransfer alters messages of transfers of state, or makes them come late.
+	SpoilTransfer Kind = "spoil-transfer"
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane, DropProposals}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane, DropProposals, SpoilTransfer}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -93,8 +96,9 @@ type Fault struct {
 	// OneWay of a partition: "in" cuts what comes to Replicas, "out" what leaves
 	// them, empty both.
 	OneWay string `json:"oneWay,omitempty"`
-	// Network of a storm.
-	Network *sim.Network `json:"network,omitempty"`
+	// Network of a storm, Transfers of a spoil-transfer.
+	Network   *sim.Network `json:"network,omitempty"`
+	Transfers *sim.Spoil   `json:"transfers,omitempty"`
 
 	// Label, Call, After, Power, Again and Within of crash-at: the Call-th disk call
 	// from then on whose label begins with Label; before its effect unless After;
@@ -180,7 +184,7 @@ func (f *Fault) check(n int) error {
 			return fmt.Errorf("replica %d: want 0 (the leader) to %d", r, n)
 		}
 	}
-	whole := f.Kind == Storm || f.Kind == SlowDisk
+	whole := f.Kind == Storm || f.Kind == SlowDisk || f.Kind == SpoilTransfer
 	switch {
 	case !whole && len(f.Replicas) == 0:
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
@@ -190,6 +194,8 @@ func (f *Fault) check(n int) error {
 		return fmt.Errorf("kind %s: want one replica, got %d", f.Kind, len(f.Replicas))
 	case f.Kind == Storm && f.Network == nil:
 		return fmt.Errorf("kind storm: want a network, got none")
+	case f.Kind == SpoilTransfer && f.Transfers == nil:
+		return fmt.Errorf("kind spoil-transfer: want transfers, got none")
 	case f.Kind == ForeignDisk && !slices.Contains(sim.Whoses, f.Whose):
 		return fmt.Errorf("kind foreign-disk: whose %q: want one of %v", f.Whose, sim.Whoses)
 	case f.Kind == CrashAt && (f.Call < 1 || f.Within < 0):

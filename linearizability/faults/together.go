@@ -7,7 +7,7 @@ func (p *Plan) Together(n int) (kept *Plan, losses int) {
 	kept = &Plan{Network: p.Network}
 	for _, f := range p.Faults {
 		switch f.Kind {
-		case Partition, Isolate, Storm, SlowDisk, ProcessCrash:
+		case Partition, Isolate, Storm, SpoilTransfer, SlowDisk, ProcessCrash:
 		case PowerLoss:
 			if !f.everybody(n) {
 				continue

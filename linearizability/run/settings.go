@@ -180,6 +180,9 @@ func (s *Settings) draw() (*faults.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.CompactOps > 0 {
+		p.SpoilTransfers(class, span(s), sim.Split(s.Seed, "transfers"))
+	}
 	if !s.rejoins() {
 		return p.Keeping(), nil
 	}
@@ -195,6 +198,9 @@ func (s *Settings) FaultKinds() []faults.Kind {
 		return s.Plan.Kinds()
 	}
 	kinds := faults.Class(s.Faults).Kinds(s.Replicas)
+	if s.CompactOps == 0 {
+		kinds = slices.DeleteFunc(kinds, func(k faults.Kind) bool { return k == faults.SpoilTransfer })
+	}
 	if !s.rejoins() {
 		kinds = slices.DeleteFunc(kinds, func(k faults.Kind) bool { return k.Forgets() || k == faults.DropProposals })
 	}
