@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +24,10 @@ func newPoliciesCmd() *cobra.Command {
 		Use:   "policies --seeds A..B",
 		Short: "Sweep every durability policy, and demand that what they are for was met",
 		Long: `Make a sweep for each design in which a replica can join again, each policy of
-messages and of bookmarks, and groups of one, three and five, all faults on. One
-table shows what they met; a column whose sum is zero fails the whole, since then
-nothing was shown.
+messages and of bookmarks, and groups of one, three and five, all faults on; and
+each once more with logs so short that whoever falls behind needs a transfer of
+state. Two tables show what they met; a column whose sum is zero fails the whole,
+since then nothing was shown.
 
 What was interrupted goes on when the same command is given again; what came to
 its end begins anew.
@@ -81,13 +83,21 @@ or a column is zero, 2 a run is undecided or was not made, 3 bad usage.`,
 var shorter = map[string]string{
 	"replicas that lost their memory": "suspects", "suspects rejoined": "rejoined", "memberships changed": "memberships",
 	"incarnations begun": "incarnations", "acknowledged operations lost": "acks lost", "disks replaced": "disks replaced",
-	"foreign disks refused": "foreign refused", "replicas of the plane rejoined": "plane rejoined",
+	"foreign disks refused": "foreign refused", "replicas of the plane rejoined": "plane rejoined", "purges amid a transfer": "purges amid",
+}
+
+// head of the column of an effect.
+func head(effect string) string {
+	if short := shorter[effect]; short != "" {
+		return short
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(effect, "transfers "), "refused, ")
 }
 
 // met are the numbers in those columns.
-func met(e *sim.Effects) []any {
+func met(names []string, e *sim.Effects) []any {
 	var out []any
-	for _, want := range run.Met {
+	for _, want := range names {
 		e.Each(func(name string, n int) {
 			if name == want {
 				out = append(out, n)
@@ -97,45 +107,70 @@ func met(e *sim.Effects) []any {
 	return out
 }
 
-func printPolicies(w io.Writer, all []run.PolicySweep) error {
+// policySum is what sweeps add up to.
+type policySum struct {
+	made, wanted, runs, reds, undecided int
+	rested, served                      int64
+}
+
+func (p *policySum) add(o *policySum) {
+	p.made, p.wanted, p.runs, p.reds, p.undecided = p.made+o.made, p.wanted+o.wanted, p.runs+o.runs, p.reds+o.reds, p.undecided+o.undecided
+	p.rested, p.served = max(p.rested, o.rested), max(p.served, o.served)
+}
+
+// printTable prints the sweeps with one kind of log.
+func printTable(w io.Writer, of *run.PolicyTable) (sum policySum, err error) {
 	t := &table{header: []string{"design", "replicas", "messages", "bookmarks", "runs", "fail", "undecided"}}
-	for _, name := range run.Met {
-		t.header = append(t.header, shorter[name])
+	for _, name := range of.Met {
+		t.header = append(t.header, head(name))
 	}
 	t.header = append(t.header, "ticks to rest", "to serve")
-	var b bytes.Buffer
-	var rested, served int64
-	runs, reds, undecided, wanted, made := 0, 0, 0, 0, 0
-	for i := range all {
-		x, s := &all[i].Settings, all[i].Summary
+	row := func(p *policySum, e *sim.Effects, names ...any) {
+		cells := append(append(names, p.runs, p.reds, p.undecided), met(of.Met, e)...)
+		t.add(append(cells, p.rested, p.served)...)
+	}
+	for i := range of.Sweeps {
+		x, s := &of.Sweeps[i].Settings, of.Sweeps[i].Summary
 		if s == nil {
 			continue
 		}
-		made++
-		runs, reds, undecided, wanted = runs+s.Runs, reds+len(s.Reds), undecided+len(s.Undecided), wanted+len(s.Done)
-		rested, served = max(rested, s.Rested), max(served, s.Served)
-		cells := append([]any{x.Design, x.Replicas, x.Messages, x.Bookmarks, s.Runs, len(s.Reds), len(s.Undecided)}, met(&s.Effects)...)
-		t.add(append(cells, s.Rested, s.Served)...)
+		one := policySum{1, len(s.Done), s.Runs, len(s.Reds), len(s.Undecided), s.Rested, s.Served}
+		sum.add(&one)
+		row(&one, &s.Effects, x.Design, x.Replicas, x.Messages, x.Bookmarks)
 	}
-	sum := run.Sum(all)
-	t.add(append(append([]any{"sum", "", "", "", runs, reds, undecided}, met(&sum)...), rested, served)...)
-	if err := t.write(&b); err != nil {
-		return err
+	all := run.Sum(of.Sweeps)
+	row(&sum, &all, "sum", "", "", "")
+	fmt.Fprintf(w, "logs %s\n", of.Log)
+	if err = t.write(w); err == nil {
+		_, err = fmt.Fprintln(w)
+	}
+	return sum, err
+}
+
+func printPolicies(w io.Writer, all []run.PolicySweep) error {
+	var b bytes.Buffer
+	var sum policySum
+	for _, t := range run.Tables(all) {
+		one, err := printTable(&b, &t)
+		if err != nil {
+			return err
+		}
+		sum.add(&one)
 	}
 	for i := range all {
 		if s := all[i].Summary; s != nil {
 			for _, r := range append(s.Reds, s.Undecided...) {
-				fmt.Fprintf(&b, "\n%s seed %d: %s %s\n  %s\n  %s\n", all[i].Name(), r.Seed, r.Verdict, r.Property, r.Reason, r.Replay)
+				fmt.Fprintf(&b, "%s seed %d: %s %s\n  %s\n  %s\n\n", all[i].Name(), r.Seed, r.Verdict, r.Property, r.Reason, r.Replay)
 			}
 		}
 	}
 	if v := run.VerdictOf(all); v != verdict.Undecided {
 		for _, name := range run.Unmet(all) {
-			fmt.Fprintf(&b, "\nfail: %s: 0 in all runs, want at least 1: they did not meet what they are for\n", name)
+			fmt.Fprintf(&b, "fail: %s: 0 in all runs, want at least 1: they did not meet what they are for\n\n", name)
 		}
 	}
-	fmt.Fprintf(&b, "\nafter the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", rested, run.RestTicks, served, run.ServeTicks)
-	fmt.Fprintf(&b, "verdict %s: %d of %s begun, %d of %d runs made, %d fail, %d undecided\n", run.VerdictOf(all), made, plural(len(all), "sweep"), runs, max(wanted, runs), reds, undecided)
+	fmt.Fprintf(&b, "after the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", sum.rested, run.RestTicks, sum.served, run.ServeTicks)
+	fmt.Fprintf(&b, "verdict %s: %d of %s begun, %d of %d runs made, %d fail, %d undecided\n", run.VerdictOf(all), sum.made, plural(len(all), "sweep"), sum.runs, max(sum.wanted, sum.runs), sum.reds, sum.undecided)
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/sim"
+	"purgelab/impl/transfer"
 	"purgelab/linearizability/seeds"
 	"purgelab/linearizability/verdict"
 )
@@ -17,10 +18,10 @@ import (
 // goes on after its replicas lost their memory, a minority or all of them, whatever
 // became of it; and these runs meet all of that.
 func TestPolicies(t *testing.T) {
-	p := &Policies{Settings: Settings{Partitions: 2, Faults: "all"}, From: 1, To: max(1, seeds.Count()/5)}
+	p := &Policies{Settings: Settings{Partitions: 2, Faults: "all"}, From: 1, To: max(8, seeds.Count()/5)}
 	all, err := p.Run(context.Background())
 	require.NoError(t, err)
-	require.Len(t, all, 24)
+	require.Len(t, all, 48)
 	for _, s := range all {
 		for _, bad := range append(s.Summary.Reds, s.Summary.Undecided...) {
 			t.Errorf("%s: %s: %.300s", bad.Replay, bad.Property, bad.Reason)
@@ -36,18 +37,24 @@ func TestPoliciesThatShowNothing(t *testing.T) {
 	p := &Policies{Settings: Settings{Faults: "network", Ops: 20}, From: 1, To: 2, Out: t.TempDir()}
 	all, err := p.Run(context.Background())
 	require.NoError(t, err)
-	require.ElementsMatch(t, Met, Unmet(all))
+	require.ElementsMatch(t, append(metCompacted(), metWhole...), Unmet(all))
 	require.Equal(t, verdict.Fail, VerdictOf(all))
 	for i := range all {
 		require.Equal(t, verdict.Pass, all[i].Summary.Verdict())
 	}
 	all[3].Summary.Effects.Add(sim.Effects{Rejoined: 1})
 	require.NotContains(t, Unmet(all), "suspects rejoined")
+	refusals := sim.Moves{Refused: make([]int, len(transfer.Reasons))}
+	refusals.Refused[0] = 1
+	all[3].Summary.Effects.Add(sim.Effects{Moves: refusals})
+	require.Contains(t, Unmet(all), "transfers refused, suspect", "where logs are whole it counts for nothing")
+	all[24].Summary.Effects.Add(sim.Effects{Moves: refusals})
+	require.NotContains(t, Unmet(all), "transfers refused, suspect")
 
 	require.NoError(t, p.Clear(false))
 	ctx, stop := context.WithCancel(context.Background())
 	p.Progress = func(done, total int) {
-		require.Equal(t, 48, total)
+		require.Equal(t, 96, total)
 		if done == 5 {
 			stop()
 		}
@@ -61,7 +68,7 @@ func TestPoliciesThatShowNothing(t *testing.T) {
 	p.Progress = func(done, total int) { made++ }
 	_, err = p.Run(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, 43, made)
+	require.Equal(t, 91, made)
 	require.NoError(t, os.WriteFile(filepath.Join(p.Out, part[0].Name(), stateFile), []byte("{torn"), 0o644))
 	require.ErrorContains(t, p.Clear(false), "ordered-1-persisted-persisted: sweep.json")
 	require.NoError(t, p.Clear(true))
