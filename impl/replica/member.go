@@ -9,6 +9,7 @@ import (
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
+	"purgelab/impl/engine/tagged"
 	"purgelab/impl/journal"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
@@ -188,7 +189,9 @@ func suspicious(err error) bool {
 	)
 	var stateless *StatelessError
 	var removed *RemovedError
-	return errors.As(err, &stateless) || errors.As(err, &removed) || errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
+	var unmatched *UnmatchedError
+	var mismatch *tagged.MarkerMismatchError
+	return errors.As(err, &unmatched) || errors.As(err, &mismatch) || errors.As(err, &stateless) || errors.As(err, &removed) || errors.As(err, &unclean) || errors.As(err, &lost) || errors.As(err, &forgotten) ||
 		isSuspect(err) || errors.Is(err, corrupt.ErrCorrupt)
 }
 

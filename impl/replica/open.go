@@ -150,6 +150,9 @@ func openMember(cfg Config) (*Replica, error) {
 	if err := r.hasState(&f); err != nil {
 		return nil, err
 	}
+	if err := r.matches(&f); err != nil {
+		return nil, err
+	}
 	// The base was agreed on.
 	r.applied, r.committed = f.Applied, max(f.Applied, r.line.baseLast())
 	r.origin = cfg.Rand.Uint64()
