@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces linearizability sweep policies crash-points teeth matrix bench clean
+.PHONY: help tools build demo test check spec spec-full traces linearizability sweep policies crash-points teeth minimize matrix bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -65,6 +65,9 @@ crash-points: ## one machine, and an install of a state, broken at every disk ca
 
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth
+
+minimize: build ## how small the runs get that show the known bugs: docs/minimize.md
+	$(BIN) minimize --defects docs/minimize.md
 
 matrix: tools ## the guarantee matrix, by models and by runs: docs/guarantees.md
 	$(BIN) matrix --out docs/guarantees.md

@@ -97,6 +97,13 @@ func (b *bar) set(n int) {
 	}
 }
 
+// say changes what stands before the bar.
+func (b *bar) say(what string) {
+	if b.b != nil {
+		b.b.Describe(what)
+	}
+}
+
 // of moves the bar to n steps of a total that was not known before.
 func (b *bar) of(n, total int) {
 	if b.b != nil {

@@ -64,7 +64,7 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 	root.PersistentFlags().BoolVar(&asJSON, "json", false, "print one JSON object per result line, and nothing else")
 	root.PersistentFlags().Var(logLevel, "log-level", "log to standard error: "+logLevel.list())
 	completeChoices(root, "log-level", logLevel)
-	root.AddCommand(newCheckCmd(), newDemoCmd(), newMatrixCmd(), newPoliciesCmd(), newReportCmd(), newRunCmd(), newScenarioCmd(), newSpecCmd(), newSweepCmd(), newTeethCmd(), newToolsCmd(), newTraceCmd())
+	root.AddCommand(newCheckCmd(), newDemoCmd(), newMatrixCmd(), newMinimizeCmd(), newPoliciesCmd(), newReportCmd(), newRunCmd(), newScenarioCmd(), newSpecCmd(), newSweepCmd(), newTeethCmd(), newToolsCmd(), newTraceCmd())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%w\nSee '%s --help'", flagError(err), cmd.CommandPath())
 	})

@@ -57,6 +57,7 @@ func TestContract(t *testing.T) {
 		"purgelab trace validate": nil,
 		"purgelab trace coverage": nil,
 		"purgelab report":         {"out"},
+		"purgelab minimize":       {"jobs", "out", "scenario"},
 		"purgelab teeth":          {"layer", "out"},
 	}
 	each(newRootCmd(), func(cmd *cobra.Command) {

@@ -73,7 +73,7 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 			m := teeth.Make(cmd.Context(), o)
 			b.done()
 			if out != "" {
-				if err := writeBetween(out, func(old string) string { return m.Markdown(old, len(names) > 0) }); err != nil {
+				if err := writeBetween(out, markTeeth, func(old string) string { return m.Markdown(old, len(names) > 0) }); err != nil {
 					return err
 				}
 			}
@@ -167,21 +167,22 @@ func teethJSON(w io.Writer, m *teeth.Matrix) error {
 	}{m.Verdict(), len(m.Rows), must, caught, missed, undecided})
 }
 
-// Marks in a document, between which a command writes.
+// Marks in documents, between which commands write.
 const (
-	markBegin = "<!-- begin: purgelab teeth --out docs/defects.md -->"
-	markEnd   = "<!-- end -->"
+	markTeeth    = "<!-- begin: purgelab teeth --out docs/defects.md -->"
+	markMinimize = "<!-- begin: purgelab minimize --defects docs/minimize.md -->"
+	markEnd      = "<!-- end -->"
 )
 
-// writeBetween changes what stands between the marks of a file, or all of a file
+// writeBetween changes what stands between begin and the end mark of a file, or all of a file
 // without marks; one that is not there is made.
-func writeBetween(name string, change func(old string) string) error {
+func writeBetween(name, begin string, change func(old string) string) error {
 	old, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &exitError{exitUsage, err}
 	}
 	lines := strings.Split(string(old), "\n")
-	a := slices.Index(lines, markBegin)
+	a := slices.Index(lines, begin)
 	text := ""
 	if a < 0 {
 		text = change(string(old))

@@ -5,6 +5,22 @@ import (
 	"purgelab/impl/sim"
 )
 
+// shape draws small files and frequent checkpoints in some runs, large and rare ones in
+// others.
+func (s *Settings) shape(o *sim.Options) {
+	shape := sim.Split(s.Seed, "shape")
+	o.CheckpointOps, o.SegmentBytes, o.JournalBytes = []int{4, 12, 40, 100}[shape.IntN(4)], 512<<(2*shape.IntN(3)), 4096<<(2*shape.IntN(3))
+	s.compact(o)
+}
+
+// Shape is how many ops lie between two checkpoints of this run, and at how many bytes
+// a file of messages and one of the journal is full.
+func (s *Settings) Shape() (checkpoint, segment, journal int) {
+	var o sim.Options
+	s.shape(&o)
+	return o.CheckpointOps, o.SegmentBytes, o.JournalBytes
+}
+
 // compact makes journals short, and transfers a matter of many chunks, if the
 // settings ask for it. Files, checkpoints and what is kept are small in some runs and
 // larger in others.

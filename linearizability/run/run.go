@@ -153,14 +153,11 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 	if design == replica.ResetRecord {
 		m.script.work.WithoutConditions()
 	}
-	// Small files and frequent checkpoints in some runs, large and rare in others.
-	shape := sim.Split(s.Seed, "shape")
 	o := sim.Options{
 		Seed: s.Seed, Replicas: s.Replicas, Partitions: s.Partitions, Recreations: s.Recreate, Losses: losses, Clients: s.Clients, Design: design,
-		CheckpointOps: []int{4, 12, 40, 100}[shape.IntN(4)], SegmentBytes: 512 << (2 * shape.IntN(3)), JournalBytes: 4096 << (2 * shape.IntN(3)),
 		Sessions: sessionTable, Variants: variants, Policy: policy, Hold: s.Hold, Defects: defects, Sink: m.trace, Watch: m.watch, Open: open, DiskFaults: m.plan.Storage(),
 	}
-	s.compact(&o)
+	s.shape(&o)
 	m.cluster, err = sim.New(o, m.script)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
