@@ -3,7 +3,7 @@ package node
 import (
 	"context"
 	"flag"
-	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,69 +18,124 @@ import (
 
 // compactedMessages is the larger of the two numbers of messages; the smaller one is a
 // tenth of it.
-var compactedMessages = flag.Int("compacted-messages", 2_000_000, "messages of BenchmarkRecoveryCompacted")
+var compactedMessages = flag.Int("compacted-messages", 10_000_000, "messages of BenchmarkRecoveryCompacted")
 
 const (
-	perAppend = 100 // messages
-	tail      = 300 // ops that a boot has to replay, about
+	perAppend    = 500 // messages
+	smallPayload = 16  // bytes
+	tail         = 300 // ops that a boot has to replay
 )
 
 // BenchmarkRecoveryCompacted opens a replica whose journal was compacted, after one
-// number of messages and after ten times as many, with the same number of ops behind
-// the checkpoint. ms-to-boot is the median of several boots, until everything that is
-// known to be committed is materialized; journal-ops is how much of the journal was
-// read for it. Each boot finds the files in the cache. A boot still checks every
-// message that is stored, and so takes longer with more of them.
+// number of messages and after ten times as many, by turns, with the same ops behind the
+// checkpoint. few-ms and many-ms are the medians of the boots, until everything that is
+// known to be committed is materialized, and ratio is what is between them; few-MB and
+// many-MB are what the open replica holds in memory then. Each boot finds the files in the
+// cache. checked-ms is when the messages that the boot of many took on trust are checked.
 func BenchmarkRecoveryCompacted(b *testing.B) {
-	for _, n := range []int{*compactedMessages / 10, *compactedMessages} {
-		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
-			o := benchOptions(b)
-			o.Replica.CheckpointOps, o.Replica.JournalBytes = tail, 1<<20
-			o.Replica.Compact = replica.Compaction{Ops: tail}
-			o.Disk = func(real vfs.FS) vfs.FS { return unsyncedFS{real} }
-			p, err := OpenPartition(o, 1)
-			require.NoError(b, err)
-			appendBatches(b, p, n)
-			p.Kill(1)
-			syncAll(b, o.Root)
-			o.Disk = nil
-			var took []time.Duration
-			var entries int
-			for b.Loop() {
-				for range 5 {
-					begun := time.Now()
-					p, err := OpenPartition(o, 1)
-					require.NoError(b, err)
-					for {
-						v, err := p.Replica(1).View()
-						require.NoError(b, err)
-						if v.Facts.Applied >= v.Committed && v.Committed > 1 {
-							require.GreaterOrEqual(b, int(v.Facts.End), n-perAppend) // the last one may wait for an election
-							break
-						}
-						time.Sleep(time.Millisecond)
-					}
-					took = append(took, time.Since(begun))
-					require.True(b, p.Replica(1).look(func(r *replica.Replica) { entries = r.Report().Journal.Entries }))
-					p.Kill(1)
-				}
-			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-to-boot")
-			b.ReportMetric(float64(entries), "journal-ops")
-			b.ReportMetric(0, "ns/op")
-		})
+	few, many := newCompacted(b, *compactedMessages/10), newCompacted(b, *compactedMessages)
+	for b.Loop() {
+		for range 15 {
+			few.boot(b)
+			many.boot(b)
+		}
 	}
+	require.InEpsilon(b, few.entries, many.entries, 0.05, "the same tail, but for what shares a file of the journal with it")
+	b.ReportMetric(few.ms(), "few-ms")
+	b.ReportMetric(many.ms(), "many-ms")
+	b.ReportMetric(many.ms()/few.ms(), "ratio")
+	b.ReportMetric(few.heap, "few-MB")
+	b.ReportMetric(many.heap, "many-MB")
+	b.ReportMetric(float64(many.entries), "journal-ops")
+	b.ReportMetric(many.checked(b), "checked-ms")
+	b.ReportMetric(0, "ns/op")
 }
 
-// appendBatches appends n messages, many at a time.
-func appendBatches(b *testing.B, p *Partition, n int) {
-	payload := op.Payload(strings.Repeat("m", benchPayload))
+// compacted is a replica with messages, which is down.
+type compacted struct {
+	o       Options
+	end     op.Offset
+	took    []time.Duration // boots
+	entries int             // of its journal
+	heap    float64         // MB
+}
+
+// newCompacted fills a replica with n messages and some ops behind its last checkpoint.
+func newCompacted(b *testing.B, n int) *compacted {
+	o := benchOptions(b)
+	o.Replica.SegmentBytes, o.Replica.JournalBytes = 0, 64<<10
+	o.Disk = func(real vfs.FS) vfs.FS { return unsyncedFS{real} }
+	run := func(checkpointOps, appends int, idle bool) {
+		o.Replica.CheckpointOps, o.Replica.Compact = checkpointOps, replica.Compaction{Ops: checkpointOps}
+		p, err := OpenPartition(o, 1)
+		require.NoError(b, err)
+		appendBatches(b, p, appends)
+		for idle {
+			v, err := p.Replica(1).View()
+			require.NoError(b, err)
+			idle = !v.Idle
+		}
+		p.Kill(1)
+		syncAll(b, o.Root)
+	}
+	run(tail, n/perAppend-1, false)
+	run(1, 1, true)
+	run(1<<30, tail, false)
+	o.Disk = nil
+	return &compacted{o: o, end: op.Offset(n + (tail-1)*perAppend)}
+}
+
+// boot opens the replica, and ends it.
+func (c *compacted) boot(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	begun := time.Now()
+	p, err := OpenPartition(c.o, 1)
+	require.NoError(b, err)
+	for {
+		v, err := p.Replica(1).View()
+		require.NoError(b, err)
+		if v.Facts.Applied >= v.Committed && v.Facts.End >= c.end {
+			break
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	c.took = append(c.took, time.Since(begun))
+	require.True(b, p.Replica(1).look(func(r *replica.Replica) { c.entries = r.Report().Journal.Entries }))
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	c.heap = (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / (1 << 20)
+	p.Kill(1)
+}
+
+func (c *compacted) ms() float64 {
+	slices.Sort(c.took)
+	return float64(c.took[len(c.took)/2].Microseconds()) / 1000
+}
+
+// checked opens the replica and waits until it has nothing left to do.
+func (c *compacted) checked(b *testing.B) float64 {
+	begun := time.Now()
+	p, err := OpenPartition(c.o, 1)
+	require.NoError(b, err)
+	for idle := false; !idle; time.Sleep(time.Millisecond) {
+		v, err := p.Replica(1).View()
+		require.NoError(b, err)
+		idle = v.Idle
+	}
+	p.Kill(1)
+	return float64(time.Since(begun).Milliseconds())
+}
+
+// appendBatches appends many messages at a time.
+func appendBatches(b *testing.B, p *Partition, batches int) {
+	payload := op.Payload(strings.Repeat("m", smallPayload))
 	req := &op.Request{Kind: op.Append}
 	for range perAppend {
 		req.Payloads = append(req.Payloads, payload)
 	}
-	for range n / perAppend {
+	for range batches {
 		r, err := p.Do(context.Background(), req)
 		require.NoError(b, err)
 		require.Equal(b, op.OK, r.Code)
