@@ -14,7 +14,10 @@
 //   - Apply is idempotent by op number: what the disk holds is compared or
 //     passed over, not written again, and replay comes to the same state. The
 //     journal is the source; after a boot it is replayed above the checkpoint.
-//   - What a durable checkpoint covers is there whole at boot, or Open refuses.
+//   - What a durable checkpoint covers is there whole at boot, or it is refused: by
+//     Open, or, of messages that Open took on trust, by Check and by every read that
+//     meets the damage, whichever comes first. Open takes no longer the more messages
+//     there are.
 //   - Start and end are stored facts, never derived from the records that happen
 //     to remain: earliest is the start when nothing is stored, latest never goes
 //     down within a generation, and a read below the start is refused before
@@ -79,6 +82,9 @@ type Engine interface {
 	// Reclaim removes one thing that no state needs. A crash at any point, and an
 	// unlink that comes back, change nothing visible.
 	Reclaim() (Reclaimed, error)
+	// Check reads some of the messages that Open took on trust and that were not
+	// checked since; more tells whether there are others.
+	Check() (more bool, err error)
 	// Export holds the last durable checkpoint for a transfer. It is ErrNoPoint if
 	// there is none, or none that another replica could begin with.
 	Export() (Export, error)

@@ -88,12 +88,20 @@ func (o *oldLog) export() (err error) {
 	return err
 }
 
-// openStateAt opens the engine in a home.
+// openStateAt opens the engine in a home and checks all messages: nobody goes on from a
+// state that is damaged.
 func (c *Config) openStateAt(home string, last op.Number) (engine.Engine, error) {
 	e, _, err := openEngine(c, engine.Options{
 		FS: c.FS, Dir: home, Identity: c.identity(), SegmentBytes: c.SegmentBytes, HighestOp: func() op.Number { return last },
 	})
-	return e, err
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAll(e); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
 }
 
 // stateShown tells whether the engine in a home has the state that the log there goes

@@ -132,6 +132,9 @@ func openMember(cfg Config) (*Replica, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if err := r.settleDoubt(); err != nil {
+		return nil, err
+	}
 	r.eng = r.translate(r.eng)
 	f := r.eng.Facts()
 	if f.Front > r.lastOp() && !cfg.Defects.Has(defect.CommitClamped) {
@@ -164,7 +167,7 @@ func openMember(cfg Config) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.reclaim, r.unlink = true, r.jr.Reclaimable()
+	r.reclaim, r.unlink, r.check = true, r.jr.Reclaimable(), r.rep.Engine.Segments.Unread > 0
 	r.snapshot(f.Applied)
 	if err := r.findStaged(); err != nil {
 		return nil, err

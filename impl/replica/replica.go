@@ -242,6 +242,7 @@ type Replica struct {
 	saving     op.Number // what the checkpoint under way is as of
 	since      int       // ops materialized since the last checkpoint began
 	reclaim    bool
+	check      bool // messages that the boot took on trust are to be read
 	// The state as of op durable is durable; the journal may be longer than it should
 	// be; it left files behind.
 	durable      op.Number
@@ -322,6 +323,7 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		err = r.synced(in.Sync.Err)
 	}
 	if err != nil {
+		r.doubt(err)
 		return Output{}, fmt.Errorf("replica %d: %w", r.cfg.ID, stopped(err))
 	}
 	r.followRole()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/engine"
+	"purgelab/impl/record"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -19,6 +21,11 @@ import (
 //	bookmarks or a directory                machine must be restarted, so that no
 //	                                        cache shows what the disk lost
 //	damage                                  corrupt.Error: the replica stops for good
+//
+// A boot reads no message that a checkpoint holds; they are checked, some at a
+// time, when there is nothing else to do, and by every read. So who stops over damage leaves a
+// note, and the boot after it checks all messages before it goes on: what is damaged is
+// refused then, and what was only read wrongly is not.
 //
 // While Applied stands still, consensus goes on, except that a leader that cannot
 // follow what it commits abstains, so that another one can lead.
@@ -88,3 +95,40 @@ func (r *Replica) watchProgress() {
 
 // stuck: committed ops are waiting and none was materialized for long.
 func (r *Replica) stuck() bool { return r.still >= stuckTimeouts*r.cfg.ElectionTicks }
+
+func (c *Config) doubtFile() string { return c.home() + "/doubt" }
+
+// doubt leaves the note that damage was met. If that fails the damage is met again.
+func (r *Replica) doubt(err error) {
+	if r.eng == nil || !errors.Is(err, corrupt.ErrCorrupt) {
+		return
+	}
+	if e := record.Write(r.cfg.FS, "replica.doubt", r.cfg.doubtFile(), r.cfg.identity(), nil); e != nil {
+		r.log.Warn("cannot note that damage was met", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", e)
+	}
+}
+
+// settleDoubt checks all messages if the run before met damage.
+func (r *Replica) settleDoubt() error {
+	c := &r.cfg
+	_, answer, err := record.Read(c.FS, c.doubtFile(), c.identity())
+	if answer != record.Value && answer != record.Damaged {
+		return err
+	}
+	if err := checkAll(r.eng); err != nil {
+		return err
+	}
+	if err := c.FS.Remove("replica.doubt.remove", c.doubtFile()); err != nil && !errors.Is(err, vfs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// checkAll reads all messages that an engine took on trust.
+func checkAll(e engine.Engine) error {
+	for {
+		if more, err := e.Check(); !more || err != nil {
+			return err
+		}
+	}
+}

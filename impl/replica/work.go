@@ -55,7 +55,7 @@ func (r *Replica) canApply() bool {
 }
 
 func (r *Replica) canTidy() bool {
-	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.trim || r.unlink || r.homes || r.mayCheckpoint())
+	return r.later == 0 && (r.checkpoint != nil || r.reclaim || r.trim || r.unlink || r.homes || r.check || r.mayCheckpoint())
 }
 
 // canTransfer: a transfer can go on.
@@ -185,6 +185,13 @@ func (r *Replica) localStep() error {
 
 	case r.reclaim:
 		return r.removeStep()
+
+	case r.check:
+		more, err := r.eng.Check()
+		if err != nil {
+			return r.again(&r.later, err)
+		}
+		r.check = more
 	}
 	return nil
 }

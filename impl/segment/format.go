@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	fileMagic  = 0x31534c50 // "PLS1"
+	fileMagic  = 0x32534c50 // "PLS2"
 	batchMagic = 0x54424c50 // "PLBT"
 
-	fileHeader  = 40
+	fileHeader  = 76
 	batchHeader = 40
 )
 
@@ -30,26 +30,50 @@ func (o owner) sum() uint32 {
 
 func (o owner) String() string { return fmt.Sprintf("%v/g%d", o.id, o.gen) }
 
-func appendFileHeader(b []byte, o owner, base op.Offset) []byte {
+// summary is what a file says of the one before it, which nothing is written to any
+// more. Its messages end where those of the file that says so begin.
+type summary struct {
+	base op.Offset
+	size int64        // of the file; 0 if there is none before
+	sum  uint32       // of the batches as they travel, see piece.go
+	op   op.Number    // of the last batch
+	ts   op.Timestamp // of the last batch
+}
+
+func appendFileHeader(b []byte, o owner, base op.Offset, before summary) []byte {
 	at := len(b)
 	b = binary.LittleEndian.AppendUint32(b, fileMagic)
 	b = o.id.Append(b)
 	b = binary.LittleEndian.AppendUint32(b, uint32(o.gen))
 	b = binary.LittleEndian.AppendUint64(b, uint64(base))
+	b = binary.LittleEndian.AppendUint64(b, uint64(before.base))
+	b = binary.LittleEndian.AppendUint64(b, uint64(before.size))
+	b = binary.LittleEndian.AppendUint32(b, before.sum)
+	b = binary.LittleEndian.AppendUint64(b, uint64(before.op))
+	b = binary.LittleEndian.AppendUint64(b, uint64(before.ts))
 	return framed.SealHeader(b, at)
 }
 
-// decodeFileHeader checks a header; foreign tells damage from an intact header
-// of another owner.
-func decodeFileHeader(file string, b []byte, want owner) (base op.Offset, foreign bool, err error) {
+// decodeFileHeader checks the header of the file whose messages begin at base;
+// foreign tells damage from an intact header of another file.
+func decodeFileHeader(file string, b []byte, want owner, base op.Offset) (before summary, foreign bool, err error) {
 	if err := framed.CheckHeader(file, "segment", b, fileHeader, fileMagic); err != nil {
-		return 0, false, err
+		return before, false, err
 	}
 	got := owner{record.DecodeIdentity(b[4:]), op.Generation(binary.LittleEndian.Uint32(b[24:]))}
 	if got != want {
-		return 0, true, &corrupt.Error{File: file, Offset: 4, What: "segment owner", Want: want, Got: got}
+		return before, true, &corrupt.Error{File: file, Offset: 4, What: "segment owner", Want: want, Got: got}
 	}
-	return op.Offset(binary.LittleEndian.Uint64(b[28:])), false, nil
+	if got := op.Offset(binary.LittleEndian.Uint64(b[28:])); got != base {
+		return before, true, &corrupt.Error{File: file, Offset: 28, What: "segment base", Want: base, Got: got}
+	}
+	return summary{
+		base: op.Offset(binary.LittleEndian.Uint64(b[36:])),
+		size: int64(binary.LittleEndian.Uint64(b[44:])),
+		sum:  binary.LittleEndian.Uint32(b[52:]),
+		op:   op.Number(binary.LittleEndian.Uint64(b[56:])),
+		ts:   op.Timestamp(binary.LittleEndian.Uint64(b[64:])),
+	}, false, nil
 }
 
 // batch is the head of a batch; body is the encoded payloads.

@@ -84,6 +84,15 @@ func (in *Intake) Restart() {
 	}
 }
 
+// before is what the file of the present piece says of the one before it.
+func (in *Intake) before() summary {
+	if in.at == 0 {
+		return summary{}
+	}
+	p := in.pieces[in.at-1]
+	return summary{base: p.Base, size: p.Size, sum: p.Sum, op: in.ends.op, ts: in.ends.ts}
+}
+
 // resume reads what the disk holds of the present piece. A file that is whole is
 // synced once more, since nobody knows whether it was.
 func (in *Intake) resume() (whole bool, err error) {
@@ -96,7 +105,7 @@ func (in *Intake) resume() (whole bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("segment: intake %s: %w", name, err)
 	}
-	if base, _, err := decodeFileHeader(name, b, in.owner); err == nil && base == p.Base {
+	if before, _, err := decodeFileHeader(name, b, in.owner, p.Base); err == nil && before == in.before() {
 		in.h = h
 		for in.size < min(int64(len(b)), p.Size) {
 			x, err := decodeBatch(name, in.size, b[in.size:], in.sum)
@@ -143,7 +152,7 @@ func (in *Intake) Take(data []byte) error {
 	back := func() { in.size, in.got, in.next, in.last = was.size, was.got, was.next, was.last }
 	in.buf = in.buf[:0]
 	if in.h == nil {
-		in.buf = appendFileHeader(in.buf, in.owner, p.Base)
+		in.buf = appendFileHeader(in.buf, in.owner, p.Base, in.before())
 	}
 	for rest := data; len(rest) > 0; {
 		x, err := travelling(in.name(), in.size, rest)

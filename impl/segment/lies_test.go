@@ -21,7 +21,7 @@ func TestDiskThatLies(t *testing.T) {
 	const batches = 6
 	size := int(newBatch(t))
 	for _, lie := range []faultfs.Rule{
-		{Action: faultfs.DropWrite}, {Action: faultfs.BitFlip, Op: "write", Arg: 50, Bit: 2},
+		{Action: faultfs.DropWrite}, {Action: faultfs.BitFlip, Op: "write", Arg: 98, Bit: 2},
 		{Action: faultfs.Misdirect, Arg: size}, {Action: faultfs.Misdirect, Arg: -size}, {Action: faultfs.Misdirect, Arg: 512}, {Action: faultfs.Misdirect, Arg: -7},
 	} {
 		for nth := 1; nth <= batches; nth++ {

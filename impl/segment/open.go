@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,7 +12,9 @@ import (
 
 // Report says what Open found and did.
 type Report struct {
-	Files, Batches int
+	// Files are readable. Of Unread ones only the header was read, since the next one
+	// says what is in them; Batches is what was read in the others.
+	Files, Unread, Batches int
 	// Torn, if not nil, is why the log was cut above the checkpoint.
 	Torn *corrupt.Error
 	// Cut is how many bytes went, Removed how many files.
@@ -63,10 +64,20 @@ func Open(o Options) (*Log, Report, error) {
 	}
 	// next is the offset that the next batch must have.
 	var next op.Offset
+	var later *header // of the file that comes next
 	if len(bases) > 0 {
+		if later, err = l.header(bases[0]); err != nil {
+			return nil, r, err
+		}
 		next = bases[0]
 	}
 	for i, base := range bases {
+		head := later
+		if later = nil; i+1 < len(bases) {
+			if later, err = l.header(bases[i+1]); err != nil {
+				return nil, r, err
+			}
+		}
 		if base > o.End && i == 0 || base != next {
 			bad := &corrupt.Error{File: l.name(base), What: "segment base", Want: next, Got: base}
 			if i == 0 {
@@ -75,9 +86,11 @@ func Open(o Options) (*Log, Report, error) {
 			if next < l.needed {
 				return nil, r, bad
 			}
+			head.close()
+			later.close()
 			return l.finish(&r, bad, bases[i:])
 		}
-		torn, err := l.load(base, &next, &r)
+		torn, err := l.load(head, later, &next, &r)
 		if err != nil {
 			return nil, r, err
 		}
@@ -86,6 +99,7 @@ func Open(o Options) (*Log, Report, error) {
 			if k := len(l.files); k == 0 || l.files[k-1].base != base {
 				rest = bases[i:] // not even its header is there
 			}
+			later.close()
 			return l.finish(&r, torn, rest)
 		}
 	}
@@ -107,79 +121,6 @@ func (l *Log) list() ([]op.Offset, error) {
 		}
 	}
 	return bases, nil
-}
-
-// load reads one file. torn is damage that nothing proves to have been durable.
-func (l *Log) load(base op.Offset, next *op.Offset, r *Report) (torn *corrupt.Error, err error) {
-	f := &file{name: l.name(base), base: base, end: base, size: fileHeader}
-	h, b, err := framed.ReadFile(l.o.FS, f.name)
-	if err != nil {
-		return nil, fmt.Errorf("segment: open %s: %w", f.name, err)
-	}
-	f.h = h
-	got, foreign, err := decodeFileHeader(f.name, b, l.owner)
-	if err == nil && got != base {
-		err, foreign = &corrupt.Error{File: f.name, Offset: 28, What: "segment base", Want: base, Got: got}, true
-	}
-	if err != nil {
-		h.Close()
-		if foreign || base < l.needed {
-			return nil, err
-		}
-		errors.As(err, &torn)
-		return torn, nil
-	}
-	l.files = append(l.files, f)
-	for f.size < int64(len(b)) {
-		x, err := l.decode(f.name, f.size, b[f.size:])
-		if err == nil {
-			err = l.fits(f, &x, *next)
-		}
-		if err != nil {
-			if *next < l.needed {
-				return nil, err
-			}
-			errors.As(err, &torn)
-			if err := l.cut(f, int64(len(b)), r); err != nil {
-				return nil, err
-			}
-			return torn, nil
-		}
-		f.note(f.end, x.ts, l.o.IndexEvery)
-		if x.base >= l.o.End {
-			l.ahead = append(l.ahead, ahead{op: x.op, file: f.name, at: f.size, end: x.end(), crc: x.crc})
-			l.lastOp, l.end, l.ts = x.op, x.end(), x.ts
-			f.dirty = true
-		}
-		f.sum = addSum(f.sum, b[f.size:f.size+x.size])
-		f.size += x.size
-		f.end, f.ts, *next = x.end(), x.ts, x.end()
-		if f.end == l.o.End {
-			l.found = Mark{known: true, last: f.piece()}
-		}
-		r.Batches++
-	}
-	return nil, nil
-}
-
-// fits checks that batch x may follow what was read.
-func (l *Log) fits(f *file, x *batch, next op.Offset) error {
-	bad := func(off int64, what string, want, got any) error {
-		return &corrupt.Error{File: f.name, Offset: f.size + off, What: what, Want: want, Got: got}
-	}
-	switch {
-	case x.base != next:
-		return bad(24, "batch base", next, x.base)
-	case x.count == 0:
-		return bad(12, "batch count", "at least 1", x.count)
-	case x.base < l.o.End && x.end() > l.o.End:
-		return bad(24, "batch end", fmt.Sprintf("at most %d", l.o.End), x.end())
-	case x.base < l.o.End && x.op > l.o.Applied:
-		return bad(16, "batch op", fmt.Sprintf("at most %d", l.o.Applied), x.op)
-	case x.base >= l.o.End && x.op <= max(l.o.Applied, l.lastOp):
-		return bad(16, "batch op", fmt.Sprintf("above %d", max(l.o.Applied, l.lastOp)), x.op)
-	}
-	return nil
 }
 
 // cut removes the end of a file, durably.

@@ -140,7 +140,7 @@ func (r *Reader) open(base op.Offset) error {
 	r.h, r.name = h, name
 	head, err := r.bytes(0, fileHeader)
 	if err == nil {
-		_, _, err = decodeFileHeader(name, head, r.owner)
+		_, _, err = decodeFileHeader(name, head, r.owner, base)
 	}
 	if err != nil {
 		r.Close()

@@ -28,7 +28,11 @@ func (l *Log) Read(from, limit op.Offset, max int) ([]op.Record, error) {
 	out := make([]op.Record, 0, min(max, 1024))
 	for i := l.search(from); i >= 0 && i < len(l.files) && len(out) < max; i++ {
 		f := l.files[i]
-		err := l.scan(f, f.before(from+op.Offset(len(out))), func(b *batch) bool {
+		err := l.indexed(f)
+		if err != nil {
+			return nil, fmt.Errorf("segment: read offset %d: %w", from, err)
+		}
+		err = l.scan(f, f.before(from+op.Offset(len(out))), func(b *batch) bool {
 			next := from + op.Offset(len(out))
 			if b.end() > next {
 				out = b.records(out, int(next-b.base), max)
@@ -59,6 +63,9 @@ func (l *Log) FirstAt(ts op.Timestamp, start, limit op.Offset) (op.Offset, op.Ti
 		var at op.Offset
 		var got op.Timestamp
 		found := false
+		if err := l.indexed(f); err != nil {
+			return 0, 0, false, fmt.Errorf("segment: find time %d: %w", ts, err)
+		}
 		err := l.scan(f, f.beforeTime(ts), func(b *batch) bool {
 			if b.base >= limit {
 				return false
@@ -82,7 +89,11 @@ func (l *Log) BatchAt(o op.Offset) (base, end op.Offset, ok bool) {
 	if i < 0 || o >= l.files[i].end {
 		return 0, 0, false
 	}
-	err := l.scan(l.files[i], l.files[i].before(o), func(b *batch) bool {
+	err := l.indexed(l.files[i])
+	if err != nil {
+		return 0, 0, false
+	}
+	err = l.scan(l.files[i], l.files[i].before(o), func(b *batch) bool {
 		base, end, ok = b.base, b.end(), b.end() > o
 		return !ok
 	})

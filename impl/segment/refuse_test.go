@@ -75,7 +75,7 @@ func TestAppendsThatDoNotFit(t *testing.T) {
 func TestIntactButWrong(t *testing.T) {
 	own := owner{me, 3}
 	file := func(base op.Offset, batches ...[]byte) []byte {
-		b := appendFileHeader(nil, own, base)
+		b := appendFileHeader(nil, own, base, summary{})
 		for _, x := range batches {
 			b = append(b, x...)
 		}

@@ -8,19 +8,29 @@
 //     found when the log was opened, is compared and not written again.
 //   - Nothing is durable before Sync and the sync of the directory, which a
 //     checkpoint does. What the checkpoint says is durable, up to its end, must
-//     be there whole, or Open refuses. Above that the journal is the source, so
-//     what is torn there is cut off and reported.
+//     be there whole. Above that the journal is the source, so what is torn there
+//     is cut off and reported.
+//   - Open reads the files that a checkpoint does not cover, and the last one. Of
+//     the others it reads only the headers: each says what the file before it was
+//     when it was whole, and that its length is so is checked.
+//   - No message is answered that was not checked: the first read of such a file
+//     reads it whole. Check goes through all of them, a part a call. What is damaged
+//     is refused by Open, Check or the read, whichever meets it first.
 //   - Reads come from disk, checked, through a sparse index: one point every
-//     IndexEvery bytes. Nothing else of the log is in memory.
+//     IndexEvery bytes, of the files that were read. Nothing else of the log is in
+//     memory.
 //
 // A file seg-<base offset>.log, little endian:
 //
-//	+0   magic       u32   "PLS1"
+//	+0   magic       u32   "PLS2"
 //	+4   identity    20    cluster, partition, replica, incarnation
 //	+24  generation  u32
 //	+28  base        i64   offset of the first message
-//	+36  crc32c      u32   of bytes 0..35
-//	+40  batches
+//	+36  before      36    of the file before this one: base i64, size i64, crc32c
+//	                       u32 of its batches as they travel, op u64 and timestamp
+//	                       i64 of its last batch; zero if there was none
+//	+72  crc32c      u32   of bytes 0..71
+//	+76  batches
 //
 // A batch is the messages of one op:
 //
@@ -33,6 +43,9 @@
 //	+24  base        i64   offset of the first
 //	+32  timestamp   i64   of all
 //	+40  count ×     length u32, payload
+//
+// A file speaks of the one before, and not of itself, so that it takes no write and
+// no sync of its own to close one, and no crash can come between.
 //
 // A start that moved up leaves batches below it in place; files wholly below it
 // are reclaimed. The layout is Kafka's in spirit: base offset in the name,
@@ -90,11 +103,12 @@ type file struct {
 	name      string
 	base, end op.Offset
 	ts        op.Timestamp // of the last batch
+	op        op.Number    // of the last batch
 	h         vfs.File
 	size      int64
-	index     []point
-	sum       uint32 // of the batches as they travel, see piece.go
-	dirty     bool   // has bytes that were not synced
+	index     []point // empty: not read yet
+	sum       uint32  // of the batches as they travel, see piece.go
+	dirty     bool    // has bytes that were not synced
 }
 
 // ahead is a batch found at Open above the checkpoint.
@@ -114,6 +128,8 @@ type Log struct {
 
 	files   []*file     // readable, by base; the last is written to
 	below   []op.Offset // bases of files wholly below the start when opened
+	unread  []*file     // taken on trust by Open and not checked since, by base
+	check   *checking   // of the first of them; nil if it was not begun
 	ahead   []ahead     // not yet passed by replay, by op
 	end     op.Offset
 	needed  op.Offset // of Open
@@ -175,7 +191,11 @@ func (l *Log) begin(n op.Number, base op.Offset, ts op.Timestamp, payloads []op.
 		return fmt.Errorf("segment: begin %s: %w", f.name, err)
 	}
 	l.newName = true
-	l.buf = appendFileHeader(l.buf[:0], l.owner, base)
+	var before summary
+	if k := len(l.files); k > 0 {
+		before = l.files[k-1].summary()
+	}
+	l.buf = appendFileHeader(l.buf[:0], l.owner, base, before)
 	l.buf = appendBatch(l.buf, l.sum, n, base, ts, payloads)
 	if _, err := h.WriteAt("segment.roll.write", l.buf, 0); err != nil {
 		h.Close()
@@ -193,9 +213,13 @@ func (l *Log) stored(f *file, n op.Number, ts op.Timestamp, count int, b []byte)
 	f.size += int64(len(b))
 	f.sum = addSum(f.sum, b)
 	f.end += op.Offset(count)
-	f.ts = ts
+	f.ts, f.op = ts, n
 	f.dirty = true
 	l.end, l.ts, l.lastOp = f.end, ts, n
+}
+
+func (f *file) summary() summary {
+	return summary{base: f.base, size: f.size, sum: f.sum, op: f.op, ts: f.ts}
 }
 
 // note adds a point for the batch that begins at the end of f, if it is due.
@@ -303,6 +327,7 @@ func (l *Log) Close() {
 		f.h.Close()
 	}
 	l.files = nil
+	l.endCheck()
 }
 
 func (l *Log) name(base op.Offset) string { return fmt.Sprintf("%s/seg-%020d.log", l.o.Dir, base) }

@@ -18,7 +18,7 @@ import (
 var me = record.Identity{Cluster: 7, Partition: 0, Replica: 2, Incarnation: 1}
 
 func options(fs vfs.FS) Options {
-	return Options{FS: fs, Dir: "g", Identity: me, Generation: 3, SegmentBytes: 200, IndexEvery: 60}
+	return Options{FS: fs, Dir: "g", Identity: me, Generation: 3, SegmentBytes: 236, IndexEvery: 60}
 }
 
 func newDisk(t require.TestingT) *crashfs.Disk {
@@ -82,9 +82,20 @@ func again(t require.TestingT, l *Log, n op.Number) {
 	}
 }
 
+// checked is Open, and Check of all that it did not read.
+func checked(o Options) (*Log, Report, error) {
+	l, r, err := Open(o)
+	for more := err == nil; more; {
+		if more, err = l.Check(); err != nil {
+			return nil, r, err
+		}
+	}
+	return l, r, err
+}
+
 // TestDamageOneByte damages each byte of each file. Below the end that the
-// checkpoint names Open refuses; above it the log is cut, and replay from the
-// journal makes it whole.
+// checkpoint names Open refuses, or Check; above it the log is cut, and replay from
+// the journal makes it whole.
 func TestDamageOneByte(t *testing.T) {
 	d, o := sample(t)
 	names, err := d.FS().List("g")
@@ -100,7 +111,7 @@ func TestDamageOneByte(t *testing.T) {
 		for at := int64(0); at < size; at++ {
 			d, o := sample(t)
 			flip(t, d.FS(), file, at)
-			l, r, err := Open(o)
+			l, r, err := checked(o)
 			if err != nil {
 				var c *corrupt.Error
 				require.ErrorAs(t, err, &c)
@@ -126,6 +137,7 @@ func TestDamageOneByte(t *testing.T) {
 	require.NoError(t, err)
 	durable := 0
 	for _, f := range l.files {
+		require.NoError(t, l.indexed(f))
 		if f.base < o.End {
 			durable += fileHeader
 		}
@@ -159,7 +171,7 @@ func TestCutAtEveryByte(t *testing.T) {
 			} else {
 				require.NoError(t, f.Truncate("t", at))
 			}
-			l, _, err := Open(o)
+			l, _, err := checked(o)
 			if err != nil {
 				require.ErrorIs(t, err, corrupt.ErrCorrupt)
 				continue
@@ -311,7 +323,7 @@ func TestGarbage(t *testing.T) {
 		mixed := append([]byte{}, good...)
 		copy(mixed[len(b)%len(mixed):], b)
 		_, _ = decodeBatch("f", 0, mixed, 0)
-		_, _, err = decodeFileHeader("f", b, owner{})
+		_, _, err = decodeFileHeader("f", b, owner{}, 0)
 		require.Error(t, err)
 	}
 }

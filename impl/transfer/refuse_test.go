@@ -53,7 +53,7 @@ func TestContradictions(t *testing.T) {
 		"end of piece 1: want 9 to 12, got 13":                                func(p *engine.Point) { p.Pieces[1].End = 13 },
 		"end of piece 1: want 12, got 11":                                     func(p *engine.Point) { p.Pieces[1].End = 11 },
 		"end of piece 0: want 12, got 8":                                      func(p *engine.Point) { p.Pieces = p.Pieces[:1] },
-		"size of piece 1: want above 40, got 40":                              func(p *engine.Point) { p.Pieces[1].Size = 40 },
+		"size of piece 1: want above 76, got 76":                              func(p *engine.Point) { p.Pieces[1].Size = 76 },
 		"kind of bookmark consumer-1: want 0 or 1, got 7":                     func(p *engine.Point) { p.Bookmarks[0].Key.Kind = 7 },
 		"order of bookmark consumer-1: want above group-1, got consumer-1":    func(p *engine.Point) { slices.Reverse(p.Bookmarks) },
 		"order of bookmark consumer-1: want above consumer-1, got consumer-1": func(p *engine.Point) { p.Bookmarks[1].Key = p.Bookmarks[0].Key },

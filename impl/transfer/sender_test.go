@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/segment"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
@@ -83,7 +84,7 @@ func TestIdle(t *testing.T) {
 // TestRequests that nobody of ours makes are passed over.
 func TestRequests(t *testing.T) {
 	s, m := offered(t, source(t, layouts[0], 0), SenderOptions{})
-	for _, q := range []Request{{Piece: -1, Chunks: 1}, {Piece: 99, Chunks: 1}, {At: -1, Chunks: 1}, {At: 1 << 40, Chunks: 1}, {At: 40}} {
+	for _, q := range []Request{{Piece: -1, Chunks: 1}, {Piece: 99, Chunks: 1}, {At: -1, Chunks: 1}, {At: 1 << 40, Chunks: 1}, {At: segment.FirstByte}} {
 		q.Offer = m.ID()
 		require.Nil(t, s.Request(other, &q))
 		require.False(t, s.Work())

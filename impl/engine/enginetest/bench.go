@@ -5,6 +5,7 @@
 //	bench.go     an engine with its disk and a journal of what was applied
 //	delete.go    deletions of records
 //	purge.go     generations and boots
+//	trust.go     messages that a boot does not read
 //	transfer.go  exports and imports
 package enginetest
 

@@ -27,6 +27,8 @@ func Run(t *testing.T, open Open) {
 		{"a purge begins empty", purgeBeginsEmpty},
 		{"a crash inside a purge leaves one generation", purgeCrashes},
 		{"a crash anywhere is replayed", crashes},
+		{"a boot takes messages on trust", bootTakesOnTrust},
+		{"damage taken on trust is found", trustedAndDamaged},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(newBench(t, open)) })
 	}

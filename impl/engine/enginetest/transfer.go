@@ -8,6 +8,7 @@ import (
 	"purgelab/impl/corrupt"
 	"purgelab/impl/engine"
 	"purgelab/impl/record"
+	"purgelab/impl/segment"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
 )
@@ -149,6 +150,7 @@ func importShows(b *bench, imp Import) {
 		r.disk.PowerLoss(r.power) // all of it is durable
 		r.reopen()
 		r.same(src)
+		require.Greater(b, r.check(), 1, "a boot takes it on trust, as if it had been written here")
 		require.Equal(b, "sessions", string(r.e.Extra()))
 		require.Equal(b, r.e.Facts().Applied, r.e.Facts().Front)
 	}
@@ -232,7 +234,7 @@ func exportPurged(b *bench, imp Import) {
 	quiet.append(3)
 	quiet.append(3)
 	x := b.export("")
-	first, err := x.Read(0, 40, 1)
+	first, err := x.Read(0, segment.FirstByte, 1)
 	require.NoError(b, err)
 	b.purge(1)
 	for range 4 {
@@ -240,7 +242,7 @@ func exportPurged(b *bench, imp Import) {
 	}
 	b.checkpoint()
 	b.reclaim()
-	again, err := x.Read(0, 40, 1)
+	again, err := x.Read(0, segment.FirstByte, 1)
 	if err != nil {
 		require.ErrorIs(b, err, engine.ErrGone)
 	} else {
@@ -289,7 +291,7 @@ func importResumes(b *bench, imp Import) {
 			piece, at, _ := in.Want()
 			in.Close()
 			if !power && !whole {
-				require.True(b, piece > 0 || at > 40, "what has arrived is kept")
+				require.True(b, piece > 0 || at > segment.FirstByte, "what has arrived is kept")
 			}
 			require.True(b, r.fill(m, x, 1, 1<<20))
 			r.finish(m.Seal())
@@ -333,16 +335,17 @@ func importReplaces(b *bench, imp Import) {
 func exportRefusesDamage(b *bench, _ Import) {
 	b.history()
 	x := b.export("")
+	b.reclaim() // so that only this generation has a file of the name
 	for i := range x.Point().Pieces {
 		name := b.segment(x.Point().Pieces[i].Base)
 		f, err := b.disk.FS().Open(name)
 		require.NoError(b, err)
 		one := make([]byte, 1)
-		_, err = f.ReadAt(one, 60)
+		_, err = f.ReadAt(one, segment.FirstByte+20)
 		require.NoError(b, err)
-		_, err = f.WriteAt("test", []byte{one[0] ^ 1}, 60)
+		_, err = f.WriteAt("test", []byte{one[0] ^ 1}, segment.FirstByte+20)
 		require.NoError(b, err)
-		_, err = x.Read(i, 40, 100)
+		_, err = x.Read(i, segment.FirstByte, 100)
 		require.ErrorIs(b, err, corrupt.ErrCorrupt)
 	}
 }

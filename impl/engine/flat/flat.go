@@ -301,6 +301,9 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 	return engine.Reclaimed{More: did || err != nil}, err
 }
 
+// Check implements engine.Engine.
+func (e *Engine) Check() (more bool, err error) { return e.segs.Check() }
+
 // Close implements engine.Engine.
 func (e *Engine) Close() {
 	e.segs.Close()
