@@ -138,18 +138,26 @@ func (r *Report) conclude() {
 }
 
 // batches groups jobs that one module with the same constants judges into lists of
-// bounded size. Those of the groups come first: each of their steps costs more.
+// bounded size: of the same variant and, of a group, with as many replicas, which is
+// what a majority is of. Those of the groups come first: each of their steps costs more.
 func batches(jobs []*job, limit int) [][]*job {
 	var out [][]*job
 	for _, d := range designs {
 		for _, judge := range d.judges() {
-			of := map[string]int{} // variant -> index of its last batch, plus 1
-			size := map[string]int{}
+			type same struct {
+				variant  string
+				replicas int
+			}
+			of := map[same]int{} // index of its last batch, plus 1
+			size := map[same]int{}
 			for _, j := range jobs {
 				if j.judge != judge {
 					continue
 				}
-				v := j.variant
+				v := same{variant: j.variant}
+				if judge.level == Group {
+					v.replicas = j.piece.Replicas
+				}
 				if of[v] == 0 || size[v]+len(j.steps) > limit {
 					out = append(out, nil)
 					of[v], size[v] = len(out), 0
@@ -193,7 +201,7 @@ func (v *validator) run(ctx context.Context, list [][]*job) error {
 
 // batch judges jobs of one level in one TLC process. If that ends without an
 // answer, because one piece made TLC stop or because there were too many, each
-// is judged alone. Rejected pieces are run again to see where they stop.
+// half is judged on its own. Rejected pieces are run again to see where they stop.
 func (v *validator) batch(ctx context.Context, batch []*job) error {
 	res, err := v.tlc(ctx, batch, "Consumed")
 	if err != nil {
@@ -206,12 +214,8 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 			}
 			return nil
 		}
-		for _, j := range batch {
-			if err := v.batch(ctx, []*job{j}); err != nil {
-				return err
-			}
-		}
-		return nil
+		half := len(batch) / 2
+		return errors.Join(v.batch(ctx, batch[:half]), v.batch(ctx, batch[half:]))
 	}
 	printed, err := printedValues(res.Output)
 	if err != nil {
