@@ -5,9 +5,9 @@ import (
 	"purgelab/impl/framed"
 )
 
-// Proved lists the bytes that the checkpoint of o shows to be durable and that
-// Open needs: the headers and batches below its end, of the file that holds the
-// start and of those after it.
+// Proved lists the bytes that the checkpoint of o shows to be durable and whose damage
+// Open refuses, or Check after it: the headers and batches below its end, of the file
+// that holds the start and of those after it.
 func Proved(o Options) ([]corrupt.Span, error) {
 	if o.Start == o.End {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"purgelab/impl/segment"
 )
 
-// Proved lists the bytes whose damage Open must refuse: the records, which are
+// Proved lists the bytes whose damage Open must refuse, or Check: the records, which are
 // there whole or not at all, and the messages that the checkpoint covers. A
 // bookmark has two copies, so damage of one byte does no harm to it.
 func Proved(o Options) ([]corrupt.Span, error) {

@@ -10,7 +10,7 @@ import (
 	"purgelab/model/op"
 )
 
-// Proved lists the bytes of the present generation whose damage Open must refuse:
+// Proved lists the bytes of the present generation whose damage Open must refuse, or Check:
 // the marker and the checkpoint, which are there whole or not at all, and what the
 // checkpoint covers.
 func Proved(o engine.Options) ([]corrupt.Span, error) {
