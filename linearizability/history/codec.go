@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"purgelab/model/op"
 )
@@ -22,14 +22,20 @@ type line struct {
 	Partition op.Partition    `json:"partition"`
 }
 
-// ParseError names the line of a history that cannot be read, and why.
+// ParseError names the place in a history that cannot be read, and why.
 type ParseError struct {
-	File string // as given to Parse
-	Line int    // from 1
-	Err  error  // names the field, what was wanted, and what was found
+	File   string // as given to Parse
+	Line   int    // from 1
+	Column int    // in bytes, from 1; 0: the line as a whole
+	Err    error  // names the field, what was wanted, and what was found
 }
 
-func (e *ParseError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+func (e *ParseError) Error() string {
+	if e.Column == 0 {
+		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
+}
 func (e *ParseError) Unwrap() error { return e.Err }
 
 // Write writes events as JSON lines. The same events give the same bytes.
@@ -63,48 +69,104 @@ func Write(w io.Writer, events []Event) error {
 // maxLine bounds one line of a history: a poll may carry many records.
 const maxLine = 64 << 20
 
-// Parse reads JSON lines; file is the name that errors give. Empty lines are
-// skipped. Every error is a *ParseError.
-func Parse(file string, r io.Reader) ([]Event, error) {
+// Reader reads the events of a history one by one.
+type Reader struct {
+	file string
+	in   *bufio.Scanner
+	line int
+	any  bool // an event was read
+	last int64
+}
+
+// NewReader reads JSON lines; file is the name that errors give. Empty lines are
+// skipped.
+func NewReader(file string, r io.Reader) *Reader {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxLine)
-	var events []Event
-	n := 0
-	var last int64
-	for in.Scan() {
-		n++
-		text := bytes.TrimSpace(in.Bytes())
-		if len(text) == 0 {
+	return &Reader{file: file, in: in}
+}
+
+// Next reads one event; at the end the error is io.EOF, every other one is a
+// *ParseError.
+func (r *Reader) Next() (Event, error) {
+	for r.in.Scan() {
+		r.line++
+		raw := r.in.Bytes()
+		text := bytes.TrimLeft(raw, " \t\r")
+		indent := len(raw) - len(text)
+		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
 		e, err := parseLine(text)
-		if err == nil && len(events) > 0 && e.Time <= last {
-			err = fmt.Errorf("time: want more than that of the event before, %d, got %d", last, e.Time)
+		if err == nil && r.any && e.Time <= r.last {
+			err = fmt.Errorf("time: want more than that of the event before, %d, got %d", r.last, e.Time)
 		}
 		if err != nil {
-			return nil, &ParseError{file, n, err}
+			return Event{}, &ParseError{r.file, r.line, indent + columnOf(text, err), err}
 		}
-		last, e.Line = e.Time, n
-		events = append(events, e)
+		r.any, r.last, e.Line = true, e.Time, r.line
+		return e, nil
 	}
-	if err := in.Err(); err != nil {
-		return nil, &ParseError{file, n + 1, err}
+	if err := r.in.Err(); err != nil {
+		return Event{}, &ParseError{r.file, r.line + 1, 0, err}
 	}
-	return events, nil
+	return Event{}, io.EOF
 }
 
-// ReadFile parses a history file and pairs its events.
-func ReadFile(path string) ([]Op, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("history: %w", err)
+// Parse reads all events of a history. Every error is a *ParseError.
+func Parse(file string, r io.Reader) ([]Event, error) {
+	in := NewReader(file, r)
+	var events []Event
+	for {
+		e, err := in.Next()
+		if err == io.EOF {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
 	}
-	defer f.Close()
-	events, err := Parse(path, f)
+}
+
+// ReadFile reads a history file, packed or not, and pairs its events as they come.
+func ReadFile(path string) ([]Op, error) {
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return Pair(path, events)
+	defer f.Close()
+	return ReadOps(path, f)
+}
+
+// ReadOps reads the operations of a history; file is the name that errors give.
+func ReadOps(file string, r io.Reader) ([]Op, error) {
+	in := NewReader(file, r)
+	p := pairing{file: file, open: map[int]int{}}
+	for {
+		e, err := in.Next()
+		if err == io.EOF {
+			return p.ops, nil
+		}
+		if err == nil {
+			err = p.add(&e, e.Line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// columnOf is where in a line an error is: where the decoder says, or else the
+// field that the error names first.
+func columnOf(text []byte, err error) int {
+	if w := (*within)(nil); errors.As(err, &w) {
+		return w.column
+	}
+	name, _, _ := strings.Cut(err.Error(), ":")
+	name, _, _ = strings.Cut(name, " ")
+	name = strings.TrimSuffix(name, ",")
+	return 1 + max(bytes.Index(text, []byte(`"`+name+`"`)), 0)
 }
 
 func parseLine(text []byte) (Event, error) {
@@ -137,6 +199,9 @@ func parseLine(text []byte) (Event, error) {
 		e.Request, err = DecodeRequest(e.Kind, e.Partition, value)
 	} else {
 		err = decodeReply(&e, value)
+	}
+	if w := (*within)(nil); errors.As(err, &w) {
+		w.column += max(bytes.Index(text, value), 0)
 	}
 	if err != nil {
 		return Event{}, err

@@ -10,32 +10,46 @@ import (
 // Pair joins every invocation with its end. Operations come in the order of
 // their calls. file is the name that errors give.
 func Pair(file string, events []Event) ([]Op, error) {
-	var ops []Op
-	open := map[int]int{} // process → index in ops
+	p := pairing{file: file, open: map[int]int{}}
 	for i := range events {
-		e, line := &events[i], events[i].Line
+		line := events[i].Line
 		if line == 0 {
 			line = i + 1
 		}
-		at, busy := open[e.Process]
-		if e.Type == Invoke {
-			if busy {
-				return nil, &ParseError{file, line, fmt.Errorf("process %d: want the end of its %s of line %d before it invokes again",
-					e.Process, ops[at].Request.Kind, ops[at].Line)}
-			}
-			open[e.Process] = len(ops)
-			ops = append(ops, Op{Process: e.Process, Request: e.Request, Call: e.Time, Return: Never, Line: line})
-			continue
+		if err := p.add(&events[i], line); err != nil {
+			return nil, err
 		}
-		if !busy {
-			return nil, &ParseError{file, line, fmt.Errorf("process %d: want an invoke before its %s of %s", e.Process, e.Type, e.Kind)}
-		}
-		if err := end(&ops[at], e); err != nil {
-			return nil, &ParseError{file, line, err}
-		}
-		delete(open, e.Process)
 	}
-	return ops, nil
+	return p.ops, nil
+}
+
+// pairing joins events as they come.
+type pairing struct {
+	file string
+	ops  []Op
+	open map[int]int // process → index in ops
+}
+
+func (p *pairing) add(e *Event, line int) error {
+	at, busy := p.open[e.Process]
+	bad := func(err error) error { return &ParseError{p.file, line, 1, err} }
+	if e.Type == Invoke {
+		if busy {
+			return bad(fmt.Errorf("process %d: want the end of its %s of line %d before it invokes again",
+				e.Process, p.ops[at].Request.Kind, p.ops[at].Line))
+		}
+		p.open[e.Process] = len(p.ops)
+		p.ops = append(p.ops, Op{Process: e.Process, Request: e.Request, Call: e.Time, Return: Never, Line: line})
+		return nil
+	}
+	if !busy {
+		return bad(fmt.Errorf("process %d: want an invoke before its %s of %s", e.Process, e.Type, e.Kind))
+	}
+	if err := end(&p.ops[at], e); err != nil {
+		return bad(err)
+	}
+	delete(p.open, e.Process)
+	return nil
 }
 
 func end(o *Op, e *Event) error {

@@ -308,15 +308,25 @@ func decodeReply(e *Event, b []byte) error {
 	return nil
 }
 
-// strict decodes JSON that is part of one line, whose number the caller knows.
+// strict decodes JSON that is part of one line, whose number the caller knows. An
+// error knows its column.
 func strict(b []byte, v any) error {
 	err := strictjson.Decode(b, v)
 	var e *strictjson.Error
 	if errors.As(err, &e) {
-		return e.Err
+		return &within{e.Column, e.Err}
 	}
 	return err
 }
+
+// within is an error at a place of a text that may be part of another one.
+type within struct {
+	column int // from 1
+	err    error
+}
+
+func (w *within) Error() string { return w.err.Error() }
+func (w *within) Unwrap() error { return w.err }
 
 // marshal is json.Marshal without the escaping of <, > and &.
 func marshal(v any) ([]byte, error) {

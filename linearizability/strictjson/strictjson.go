@@ -14,8 +14,8 @@ import (
 
 // Error is why a text cannot be read.
 type Error struct {
-	Line int // from 1
-	Err  error
+	Line, Column int // from 1; columns count bytes
+	Err          error
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
@@ -30,7 +30,8 @@ func DecodeOwn(text []byte, v any) error { return decode(text, v, false) }
 
 func decode(text []byte, v any, known bool) error {
 	at := func(offset int, err error) error {
-		return &Error{1 + bytes.Count(text[:min(max(offset, 0), len(text))], []byte("\n")), err}
+		before := text[:min(max(offset, 0), len(text))]
+		return &Error{1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), err}
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	var whole json.RawMessage

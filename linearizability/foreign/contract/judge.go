@@ -53,11 +53,7 @@ func (c *Contract) Read(path string, format foreign.Format) (*History, error) {
 // readOurs reads the events of docs/history.md. If no answer tells a position, it
 // reads them once more, as those of a system that has none.
 func (c *Contract) readOurs(path string, r io.Reader) (*History, error) {
-	events, err := history.Parse(path, r)
-	if err != nil {
-		return nil, err
-	}
-	ops, err := history.Pair(path, events)
+	ops, err := history.ReadOps(path, r)
 	if err != nil || !unplaced(ops) {
 		return &History{Path: path, Ours: ops}, err
 	}
