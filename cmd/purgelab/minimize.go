@@ -83,7 +83,8 @@ func (f *minimizeFlags) run(cmd *cobra.Command, dir string) error {
 	if err := f.claim(out, dir); err != nil {
 		return err
 	}
-	b := newBar(cmd.ErrOrStderr(), -1, "minimize")
+	b := newBarOf(cmd.ErrOrStderr(), -1, "minimize", "runs")
+	manyRuns()
 	r, err := minimize.Run(cmd.Context(), s, minimize.Options{
 		Jobs: f.jobs, State: filepath.Join(out, triedFile),
 		Progress: func(p minimize.Progress) {
@@ -239,6 +240,7 @@ func (f *minimizeFlags) table(cmd *cobra.Command) error {
 		}
 	}
 	b := newBar(cmd.ErrOrStderr(), len(list), "minimize")
+	manyRuns()
 	var rows []minimize.Row
 	for _, t := range list {
 		row := minimize.Defect(cmd.Context(), t, f.jobs)

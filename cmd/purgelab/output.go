@@ -70,7 +70,11 @@ func (t *table) write(w io.Writer) error {
 // bar is a progress bar that is there only if w is a terminal.
 type bar struct{ b *progressbar.ProgressBar }
 
-func newBar(w io.Writer, total int, what string) *bar {
+func newBar(w io.Writer, total int, what string) *bar { return newBarOf(w, total, what, "") }
+
+// newBarOf is one that also shows how many units are done in a second. A total of -1 is
+// not known.
+func newBarOf(w io.Writer, total int, what, unit string) *bar {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return &bar{}
@@ -81,7 +85,13 @@ func newBar(w io.Writer, total int, what string) *bar {
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetWidth(30))}
+		progressbar.OptionSetWidth(30),
+		func(p *progressbar.ProgressBar) {
+			if unit != "" {
+				progressbar.OptionShowIts()(p)
+				progressbar.OptionSetItsString(unit)(p)
+			}
+		})}
 }
 
 func (b *bar) step() {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,9 @@ func newSweepCmd() *cobra.Command {
 		Use:   "sweep --seeds A..B",
 		Short: "Make many runs in parallel and judge each",
 		Long: `Make one run per seed, in parallel, and judge each. A folder is kept for every
-run that did not pass, and for nothing else.
+run that did not pass, and a line in runs.jsonl for every run. Runs that look alike
+are told together: one property, and one reason but for its numbers. The cheapest to
+look at comes first, and its line is the last but one.
 
 With --traces, TLC judges the trace of each run, too, those of many runs at once: a
 run whose trace the specification does not accept violates TraceAccepted.
@@ -75,13 +78,21 @@ was not made, 3 bad usage.`,
 				return usageError("--jobs %d: want 0 (one per core) or more", jobs)
 			}
 			total := int(to - from + 1)
-			b := newBar(cmd.ErrOrStderr(), total, "sweep")
+			b := newBarOf(cmd.ErrOrStderr(), total, "sweep, none red", "runs")
+			made := 0 // before
+			manyRuns()
 			sum, err := (&run.Sweep{
 				Settings: s, From: from, To: to, Jobs: jobs, Out: out, Traces: judge,
 				Resumed: func(done int) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %d runs were made before\n", done, total)
+					made = done
 				},
-				Progress: func(sum *run.Summary) { b.set(sum.Runs) },
+				Progress: func(sum *run.Summary) {
+					if n := len(sum.Reds); n > 0 {
+						b.say(fmt.Sprintf("sweep, %d red", n))
+					}
+					b.of(sum.Runs-made, total-made)
+				},
 			}).Run(cmd.Context())
 			b.done()
 			if sum == nil {
@@ -170,7 +181,7 @@ func prepareSweep(dir string, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range append(left, name) {
+	for _, d := range append(left, name, filepath.Join(dir, run.RunsFile)) {
 		if err := os.RemoveAll(d); err != nil {
 			return err
 		}
@@ -184,28 +195,63 @@ func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 		return err
 	}
 	fmt.Fprintf(&b, "\nseeds %d..%d: %d of %s made, %d operations, %s of simulated time\n", s.From, s.To, s.Runs, plural(len(s.Done), "run"), s.Operations, seconds(s.Millis))
-	for _, list := range [][]run.Red{s.Reds, s.Undecided} {
-		for _, r := range list {
-			fmt.Fprintf(&b, "\nseed %d: %s %s\n", r.Seed, r.Verdict, r.Property)
-			if r.Reason != "" {
-				fmt.Fprintf(&b, "  %s\n", why(r.Property, r.Reason))
-			}
-			fmt.Fprintf(&b, "  %s\n", r.Replay)
-			if r.Dir != "" {
-				fmt.Fprintf(&b, "  %s\n", r.Dir)
-			}
-		}
-	}
+	groups := run.Groups(s.Reds)
+	printGroups(&b, groups)
+	printGroups(&b, run.Groups(s.Undecided))
 	if len(s.Reds) > 0 {
 		b.WriteByte('\n')
 		if err := byProperty(of, s.Reds).write(&b); err != nil {
 			return err
 		}
 	}
+	if len(groups) > 0 {
+		fmt.Fprintf(&b, "replay %s\n", groups[0].Cheapest.Replay)
+	}
 	pass := s.Runs - len(s.Reds) - len(s.Undecided)
 	fmt.Fprintf(&b, "verdict %s: %d pass, %d fail, %d undecided, %d not made\n", s.Verdict(), pass, len(s.Reds), len(s.Undecided), len(s.Done)-s.Runs)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// printGroups tells of runs that look alike the cheapest, and which others there are.
+func printGroups(b *bytes.Buffer, groups []run.Group) {
+	for _, g := range groups {
+		r := g.Cheapest
+		fmt.Fprintf(b, "\n%s: %s %s, the cheapest seed %d\n", plural(len(g.Seeds), "run"), r.Verdict, r.Property, r.Seed)
+		if r.Reason != "" {
+			fmt.Fprintf(b, "  %s\n", why(r.Property, r.Reason))
+		}
+		fmt.Fprintf(b, "  %s\n", r.Replay)
+		if r.Dir != "" {
+			fmt.Fprintf(b, "  %s\n", r.Dir)
+		}
+		if others := seedList(g.Seeds, r.Seed); others != "" {
+			fmt.Fprintf(b, "  also seeds %s\n", others)
+		}
+	}
+}
+
+// seedList are seeds without one of them, and not more than fit into a line.
+func seedList(seeds []uint64, but uint64) string {
+	const most = 20
+	var out []string
+	for _, s := range seeds {
+		if s != but {
+			out = append(out, strconv.FormatUint(s, 10))
+		}
+	}
+	if n := len(out) - most; n > 0 {
+		out = append(out[:most], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// manyRuns lets the memory of runs that are over stay a while: else a fifth of the time
+// goes into taking it back.
+func manyRuns() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // sweepJSON prints each run that did not pass, then the sum.
@@ -232,5 +278,6 @@ func sweepJSON(w io.Writer, of *run.Settings, s *run.Summary) error {
 		Millis     int64               `json:"simulatedMilliseconds"`
 		Faults     map[faults.Kind]int `json:"faultsInEffect"`
 		Effects    sim.Effects         `json:"effects"`
-	}{s.From, s.To, s.Verdict(), s.Runs, len(s.Done) - s.Runs, len(s.Reds), len(s.Undecided), s.Operations, s.Millis, s.Faults, s.Effects})
+		Groups     []run.Group         `json:"groups,omitempty"` // of red runs, the cheapest first
+	}{s.From, s.To, s.Verdict(), s.Runs, len(s.Done) - s.Runs, len(s.Reds), len(s.Undecided), s.Operations, s.Millis, s.Faults, s.Effects, run.Groups(s.Reds)})
 }

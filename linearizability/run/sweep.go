@@ -38,6 +38,8 @@ type Sweep struct {
 	StopAtRed bool
 	// Traces, if not nil, judges the trace of every run, those of many runs at once.
 	Traces *TraceJudge
+
+	lines []runLine // not yet written
 }
 
 // Red is a run that did not pass.
@@ -47,6 +49,7 @@ type Red struct {
 	Property string          `json:"property"`
 	Violated []string        `json:"violated,omitempty"` // every property that is
 	Reason   string          `json:"reason"`
+	Steps    uint64          `json:"steps"` // that the run took
 	Replay   string          `json:"replay"`
 	Dir      string          `json:"dir,omitempty"`
 }
@@ -86,7 +89,8 @@ func (s *Summary) Verdict() verdict.Verdict {
 	return verdict.Pass
 }
 
-// stateFile is rewritten after every stateEvery runs and at the end.
+// stateFile is rewritten after every stateEvery runs, or more seldom where it is long,
+// and at the end.
 const (
 	stateFile  = "sweep.json"
 	stateEvery = 50
@@ -108,6 +112,9 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	}
 	sum, err := w.resume()
 	if err != nil {
+		return nil, err
+	}
+	if err := w.dropLines(sum); err != nil {
 		return nil, err
 	}
 	if sum.Runs > 0 && w.Resumed != nil {
@@ -197,7 +204,7 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 		}
 	}
 	if r.Verdict != verdict.Pass {
-		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Replay: r.replay()}
+		red := Red{Seed: r.Settings.Seed, Verdict: r.Verdict, Steps: r.Steps, Replay: r.replay()}
 		red.Property, red.Reason = r.Red()
 		red.Violated = r.Violated()
 		if r.Verdict == verdict.Undecided {
@@ -215,10 +222,11 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 			sum.Undecided = append(sum.Undecided, red)
 		}
 	}
+	w.note(r)
 	if w.Progress != nil {
 		w.Progress(sum)
 	}
-	if sum.Runs%stateEvery == 0 {
+	if sum.Runs%max(stateEvery, len(sum.Done)/100) == 0 {
 		return w.save(sum)
 	}
 	return nil
@@ -294,6 +302,9 @@ func (w *Sweep) save(sum *Summary) error {
 	}
 	if err := os.MkdirAll(w.Out, 0o755); err != nil {
 		return fmt.Errorf("sweep: %w", err)
+	}
+	if err := w.writeLines(); err != nil {
+		return err
 	}
 	path := filepath.Join(w.Out, stateFile)
 	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
