@@ -35,7 +35,7 @@ const (
 func BenchmarkRecoveryCompacted(b *testing.B) {
 	few, many := newCompacted(b, *compactedMessages/10), newCompacted(b, *compactedMessages)
 	for b.Loop() {
-		for range 15 {
+		for range 40 {
 			few.boot(b)
 			many.boot(b)
 		}
