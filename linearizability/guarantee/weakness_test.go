@@ -50,7 +50,7 @@ func TestWeaknessesAreThoseOfTheDesign(t *testing.T) {
 			file := "weaknesses/" + path.Base(w.File)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			text = regexp.MustCompile(`"seed":\d+`).ReplaceAll(text, fmt.Appendf(nil, `"seed":%d`, w.Settings.Seed))
+			text = regexp.MustCompile(`("seed": ?)\d+`).ReplaceAll(text, fmt.Appendf(nil, "${1}%d", w.Settings.Seed))
 			require.NoError(t, os.WriteFile(file, text, 0o644))
 		}
 		require.NoError(t, shown)
