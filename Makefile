@@ -56,12 +56,13 @@ linearizability: ## linearizability tests over SEEDS seeds
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep
 
-policies: build ## every durability policy and size over the seeds POLICIES, all faults on; what was not met fails
+policies: build ## every durability policy and size over the seeds POLICIES, logs whole and compacted, all faults on; what was not met fails
 	$(BIN) policies --seeds $(POLICIES) --out $(OUT)/policies
 
 crash-points: ## one machine, and an install of a state, broken at every disk call and again in recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
 	$(GO) test ./impl/transfer -run EveryCrashPoint -every 41 -v
+	$(GO) test ./impl/replica -run InstallCrashPoints -every 41 -v
 
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth
