@@ -24,6 +24,20 @@ Drivable ==
     /\ last'.a = "Reclaim" => Len(There) > 1
     /\ last'.a = "PowerLoss" => last'.back \subseteq undoable
 
+(* What clients ask a replica that serves and has applied all that is committed. Advance  *)
+(* shows its clients start and end only; here they are answered what the contract says.  *)
+SimReads == {[f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-> "earliest", auto |-> "no"],
+             [f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-> "error", auto |-> "no"],
+             [f |-> "poll", key |-> k1, strategy |-> "first", max |-> 3, reset |-> "earliest", auto |-> "no"],
+             [f |-> "poll", key |-> k1, strategy |-> "last", max |-> 1, reset |-> "earliest", auto |-> "no"],
+             [f |-> "get", key |-> k1]}
+
+Answer(q) ==
+    /\ up = "serve"
+    /\ mem.applied = Len(log)
+    /\ last' = [a |-> "Answer", q |-> q, r |-> Do(AsContract(mem, disk.segs), q).r]
+    /\ UNCHANGED <<store, ghosts>>
+
 (* What an implementation is asked for, and has to show. *)
 Shown == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, undoable |-> undoable]
 
@@ -32,7 +46,8 @@ Taken == TRUE
 
 SimNext ==
     /\ Taken
-    /\ Next
+    /\ \/ Next
+       \/ \E q \in SimReads : Answer(q)
     /\ Drivable
     /\ undoable' =
         CASE last'.a = "Reclaim" -> undoable \cup {last'.n}
@@ -41,5 +56,6 @@ SimNext ==
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, undoable>>
 
-SimView == <<store, undoable, ghost_crashes>>
+(* Crashes are not counted: there may be any number of them. *)
+SimView == <<store, undoable>>
 =============================================================================

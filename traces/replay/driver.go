@@ -37,6 +37,7 @@ type driver struct {
 	events  []observe.Event
 	answers []replica.Answer
 	purged  progress
+	was     map[string]any // the specification's state before the action
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {

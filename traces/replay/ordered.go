@@ -91,7 +91,8 @@ func (k *keeping) change(c crashfs.Change) bool {
 // removed are not there, how much is stable is told of the folder that a boot will open,
 // a bookmark that was deleted does not tell by which op, and a replica serves as soon as
 // it may.
-func wantOrdered(s, disk map[string]any) map[string]any {
+func wantOrdered(s map[string]any) map[string]any {
+	disk := s["disk"].(map[string]any)
 	gone := map[string]bool{}
 	for _, g := range disk["gone"].([]any) {
 		gone[strconv.Itoa(integer(g))] = true

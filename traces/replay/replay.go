@@ -11,6 +11,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
@@ -24,17 +25,21 @@ func Replay(b *behaviours.Behaviour, defects defect.Set) (*Difference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	rows, ok := rowsOf[b.Design]
-	if !ok {
+	i := slices.IndexFunc(Table, func(t Design) bool { return t.Name == b.Design })
+	if i < 0 {
 		return nil, fmt.Errorf("replay: no table for the design %s", b.Design)
 	}
+	t := &Table[i]
 	d, err := newDriver(design, defects)
 	if err != nil {
 		return nil, err
 	}
 	for i := range b.Acts {
 		a := &b.Acts[i]
-		diff, err := d.act(rows, a)
+		if i > 0 {
+			d.was = b.Acts[i-1].State
+		}
+		diff, err := d.act(t, a)
 		if err != nil {
 			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
 		}
@@ -46,25 +51,14 @@ func Replay(b *behaviours.Behaviour, defects defect.Set) (*Difference, error) {
 	return nil, nil
 }
 
-var rowsOf = func() map[string]map[string]Row {
-	out := map[string]map[string]Row{}
-	for design, rows := range Table {
-		out[design] = map[string]Row{}
-		for _, r := range rows {
-			out[design][string(r.Action)] = r
-		}
-	}
-	return out
-}()
-
 // act takes one action and compares the states.
-func (d *driver) act(rows map[string]Row, a *behaviours.Act) (*Difference, error) {
+func (d *driver) act(t *Design, a *behaviours.Act) (*Difference, error) {
 	if a.Action != "Init" {
-		row, ok := rows[string(a.Action)]
-		if !ok {
-			return nil, fmt.Errorf("action %s: not in the table of %s", a.Action, d.design)
+		i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Action == a.Action })
+		if i < 0 {
+			return nil, fmt.Errorf("action %s: not in the table of %s", a.Action, t.Name)
 		}
-		err := row.take(d, a)
+		err := t.Rows[i].take(d, a)
 		var diff *Difference
 		if errors.As(err, &diff) {
 			return diff, nil
@@ -75,22 +69,9 @@ func (d *driver) act(rows map[string]Row, a *behaviours.Act) (*Difference, error
 		}
 		d.follow()
 	}
-	want, err := wanted(d.design, a.State)
-	if err != nil {
-		return nil, err
-	}
-	got, err := d.state()
+	got, err := d.state(t)
 	if err != nil {
 		return &Difference{Field: "disk", Want: "readable", Got: err.Error()}, nil
 	}
-	return differ("", want, got), nil
-}
-
-// wanted is the state of the specification, put as an implementation can show it.
-func wanted(_ replica.Design, s map[string]any) (map[string]any, error) {
-	disk, ok := s["disk"].(map[string]any)
-	if !ok {
-		return nil, errors.New("a state without the variable disk")
-	}
-	return wantOrdered(s, disk), nil
+	return differ("", t.want(a.State), got), nil
 }

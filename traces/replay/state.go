@@ -4,9 +4,9 @@ import (
 	"purgelab/impl/engine"
 )
 
-// state is what replica and disk show, in the form of wanted.
-func (d *driver) state() (map[string]any, error) {
-	disk, err := d.orderedDisk()
+// state is what replica and disk show, in the form of Design.want.
+func (d *driver) state(t *Design) (map[string]any, error) {
+	disk, err := t.disk(d)
 	if err != nil {
 		return nil, err
 	}

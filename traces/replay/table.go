@@ -16,9 +16,20 @@ type Row struct {
 	take   func(*driver, *behaviours.Act) error
 }
 
-// Table is the mapping, by design.
-var Table = map[string][]Row{
-	"ordered": orderedRows,
+// Design is how one purge design is replayed.
+type Design struct {
+	Name string
+	Rows []Row
+	// want is a state of the specification as an implementation can show it, and disk is
+	// what the implementation's shows of the variables that are on the disk.
+	want func(state map[string]any) map[string]any
+	disk func(*driver) (map[string]any, error)
+}
+
+// Table is all designs.
+var Table = []Design{
+	{"ordered", orderedRows, wantOrdered, (*driver).orderedDisk},
+	{"advance", advanceRows, wantAdvance, (*driver).advanceDisk},
 }
 
 var orderedRows = []Row{
