@@ -12,8 +12,10 @@
 // the number of a session, whether a range was still readable) comes in as a
 // Choice; a judge takes it from the answer that it judges.
 //
-// The second half of the package turns a recorded history of one partition
-// into a search by porcupine. There an operation whose outcome is unknown may
+// Replay proves an order of a recorded history of one partition, wherever that order
+// comes from (replay.go; withheld.go and table.go say what of a history is judged).
+//
+// The last part of the package turns a history into a search by porcupine. There an operation whose outcome is unknown may
 // take effect at any instant after its call, or never:
 //
 //	problem.go    the history as operations of porcupine

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,7 +63,7 @@ type item struct {
 // Prepare makes the search for a history of one partition. No two of the
 // calls and returns are at the same time.
 func Prepare(sem Semantics, ops []Operation, limits Limits) *Problem {
-	p := &Problem{sem: sem, facts: newFacts(), initial: create(born(ops)), limits: limits}
+	p := &Problem{sem: sem, facts: newFacts(ops), initial: create(born(ops)), limits: limits}
 	ops = known(ops)
 	ops = p.useSessions(ops)
 	for i := range ops {
@@ -209,7 +208,7 @@ func (p *Problem) addAnswered(o *Operation, removals removals) *item {
 	x.incarnation = answeredIn(o)
 	x.end, x.bounded = endOf(o, x.revealed)
 	if old := x.incarnation != 0 && x.incarnation != a.Position.Incarnation; a.Code == op.Gone && !old && !removals.within(o.Call, o.Return) {
-		x.wrong = "gone, but no purge and no delete-records can have removed the range"
+		x.wrong = notRemoved
 	}
 	p.add(o, x, o.Return)
 	return x
@@ -293,95 +292,20 @@ func keyOf(r *op.Request) (op.Key, bool) {
 	return op.Key{}, false
 }
 
-// useSessions takes sessions out of a history in which they cannot matter:
-// the table is unbounded and every session asks one thing at a time under
-// rising numbers, and nothing more after an unknown outcome.
+// useSessions takes sessions out of a history in which they cannot matter.
 func (p *Problem) useSessions(ops []Operation) []Operation {
-	type use struct {
-		last  op.Sequence
-		until int64
-	}
-	uses, opened := map[op.Session]use{}, map[op.Session]bool{}
-	p.keep = map[op.Session]bool{}
-	order := make([]*Operation, len(ops))
-	for i := range ops {
-		order[i] = &ops[i]
-	}
-	slices.SortStableFunc(order, func(a, b *Operation) int { return cmp.Compare(a.Call, b.Call) })
-	for _, o := range order {
-		r := o.Request
-		if r.Kind == op.Register && o.Reply != nil {
-			opened[o.Reply.Session] = true
-			uses[o.Reply.Session] = use{0, o.Return}
-		}
-		if !p.numbered(r) {
-			continue
-		}
-		u := uses[r.Session]
-		clean := r.Sequence > u.last && o.Call >= u.until
-		if o.Reply == nil {
-			u.until = forever
-		} else {
-			u.until = o.Return
-			clean = clean && o.Reply.Code != op.SessionExpired && o.Reply.Code != op.StaleSequence
-		}
-		u.last = max(u.last, r.Sequence)
-		uses[r.Session] = u
-		if !clean || p.sem.Sessions > 0 {
-			p.keep[r.Session], p.tracked = true, true
-		}
-	}
+	t := tableOf(p.sem, ops)
+	p.keep, p.tracked = t.keep, len(t.keep) > 0
+	p.initial = t.opened(p.initial)
 	out := slices.Clone(ops)
-	var early []session // used and not opened in this history: they were open before
 	for i := range out {
-		r := out[i].Request
-		if !p.numbered(r) {
-			continue
-		}
-		if !p.keep[r.Session] {
+		if r := out[i].Request; t.without(r) {
 			c := *r
 			c.Session, c.Sequence = 0, 0
 			out[i].Request = &c
-			continue
-		}
-		if a := out[i].Reply; a != nil && a.Code != op.SessionExpired && !opened[r.Session] {
-			opened[r.Session] = true
-			early = append(early, session{id: r.Session})
-		}
-	}
-	if len(early) > 0 && p.sem.Sessions == 0 {
-		slices.SortFunc(early, func(a, b session) int { return cmp.Compare(a.id, b.id) })
-		s := *p.initial
-		s.sessions = early
-		p.initial = &s
-	}
-	return out
-}
-
-// numbered tells whether the session table decides about a request.
-func (p *Problem) numbered(r *op.Request) bool {
-	return r.Session != 0 && r.Sequence != 0 && r.Mutates() && r.Kind != op.Register && (r.Kind != op.Purge || p.sem.Numbering == Continue)
-}
-
-// removals are the operations that may have removed messages.
-type removals []*Operation
-
-func removalsOf(ops []Operation) removals {
-	var out removals
-	for i := range ops {
-		o := &ops[i]
-		if k := o.Request.Kind; (k == op.Purge || k == op.DeleteRecords || k == op.NewIncarnation) && (o.Reply == nil || o.Reply.Code == op.OK) {
-			out = append(out, o)
 		}
 	}
 	return out
-}
-
-// within tells whether one may have taken effect within an interval.
-func (r removals) within(call, ret int64) bool {
-	return slices.ContainsFunc(r, func(o *Operation) bool {
-		return o.Call < ret && (o.Reply == nil || o.Return > call)
-	})
 }
 
 // Interrupted says why a search that found no order proves nothing; empty: it

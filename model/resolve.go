@@ -35,7 +35,6 @@ const forever = math.MaxInt64
 // that never happened, and need not be searched; see unknown.go.
 type facts struct {
 	bare    bool // all positions are without a generation: nothing below is complete
-	tagged  bool // some position has one
 	untimed bool // no answer carries a timestamp
 	// begins lists the new incarnations. What is found in one may have come from
 	// an older one, so positions are kept without it, but for messages.
@@ -60,10 +59,11 @@ type facts struct {
 	unlisted  int64                   // no message at or after a timestamp
 }
 
-func newFacts() *facts {
+func newFacts(ops []Operation) *facts {
+	bare, untimed := withheld(ops)
 	return &facts{
-		untimed: true,
-		taken:   map[op.Position]op.Payload{}, stamps: map[op.Position]op.Timestamp{},
+		bare: bare, untimed: untimed,
+		taken: map[op.Position]op.Payload{}, stamps: map[op.Position]op.Timestamp{},
 		ends: map[op.Generation]op.Offset{}, maxStarts: map[op.Generation]op.Offset{}, starts: map[op.Position]int64{},
 		bookmarks: map[op.Key]map[op.Position]int64{}, read: map[op.Key]int64{}, deleted: map[op.Key]int64{},
 		lagged: map[op.Generation]int64{}, seen: map[op.Generation]bool{}, reach: map[op.Key]op.Offset{},
@@ -118,9 +118,6 @@ func (f *facts) learn(o *Operation) {
 		f.end(at(p, a.End), 0)
 		f.start(at(p, a.Start), o.Return)
 		return
-	}
-	if a.Timestamp != 0 {
-		f.untimed = false
 	}
 	if a.Code != op.OK && a.Code != op.Gone {
 		return
@@ -197,9 +194,6 @@ func (f *facts) learnPoll(o *Operation) {
 	for i, m := range a.Records {
 		q := at(p, p.Offset+op.Offset(i))
 		f.taken[q], f.stamps[q] = m.Payload, m.Timestamp
-		if m.Timestamp != 0 {
-			f.untimed = false
-		}
 	}
 }
 
@@ -221,11 +215,7 @@ func (f *facts) laterStamps(p op.Position) []op.Timestamp {
 	return out
 }
 
-func (f *facts) saw(p op.Position) {
-	f.seen[p.Generation] = true
-	f.tagged = f.tagged || p.Incarnation != 0
-	f.bare = !f.tagged
-}
+func (f *facts) saw(p op.Position) { f.seen[p.Generation] = true }
 
 func at(p op.Position, o op.Offset) op.Position {
 	p.Offset = o

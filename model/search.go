@@ -248,26 +248,8 @@ func (p *Problem) apply(s *State, x *item) (*State, op.Reply) {
 	return n, want
 }
 
-// differs compares answers as far as the history is written out.
 func (p *Problem) differs(r *op.Request, want, got *op.Reply) string {
-	if !p.facts.bare && !p.facts.untimed {
-		return Differs(r, want, got)
-	}
-	w := *want
-	if p.facts.bare && got.Position.Incarnation == 0 {
-		w.Position = op.Position{Offset: want.Position.Offset}
-		if hasBounds(want.Code) || r.Kind == op.Purge && p.sem.Numbering == Restart {
-			w.Position = got.Position // nothing to compare
-		}
-	}
-	if p.facts.untimed {
-		w.Timestamp = got.Timestamp
-		w.Records = slices.Clone(want.Records)
-		for i := range w.Records {
-			w.Records[i].Timestamp = 0
-		}
-	}
-	return Differs(r, &w, got)
+	return differs(p.sem, p.facts.bare, p.facts.untimed, r, want, got)
 }
 
 // dead tells that x can no longer be explained: generations and, within one,

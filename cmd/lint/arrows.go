@@ -49,7 +49,7 @@ var arrows = []arrow{
 		From: []string{"impl/sim/..."}, Never: []string{"impl/node/...", "impl/vfs/osfs"},
 		Why: "the simulator runs in memory alone",
 	}, {
-		From: []string{"linearizability/check", "linearizability/foreign/...", "linearizability/history", "linearizability/verdict"}, Never: []string{"impl/..."}, Except: []string{"impl/observe", "impl/defect"},
+		From: []string{"linearizability/check", "linearizability/judge", "linearizability/foreign/...", "linearizability/history", "linearizability/verdict"}, Never: []string{"impl/..."}, Except: []string{"impl/observe", "impl/defect"},
 		Why: "a judge of recorded histories must work for histories of other systems",
 	}, {
 		From: []string{"linearizability/run", "linearizability/faults", "linearizability/invariant", "linearizability/workload", "linearizability/crashpoints"}, Never: []string{"linearizability/guarantee"}, Tests: true,

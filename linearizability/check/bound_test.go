@@ -70,16 +70,16 @@ func TestEndsInsideAStep(t *testing.T) {
 	rec.Answer(0, 4, &op.Reply{Found: true, Position: op.Position{Incarnation: 1, Offset: 56}})
 	ops, err := rec.Ops()
 	require.NoError(t, err)
-	v, all, err := Check(context.Background(), ops, Options{})
+	v, err := search(context.Background(), 0, Operations(ops, 0), nil, Options{})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Fail, v.Verdict, v.Reason)
-	require.Greater(t, all[0].Steps, int64(5_000))
+	require.Greater(t, v.Steps, int64(5_000))
 	const looks = 20
-	v, all, err = Check(&looked{context.Background(), looks}, ops, Options{})
+	v, err = search(&looked{context.Background(), looks}, 0, Operations(ops, 0), nil, Options{})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Undecided, v.Verdict)
 	require.Contains(t, v.Reason, errLooked.Error())
-	require.Less(t, all[0].Steps, int64(2_500))
+	require.Less(t, v.Steps, int64(2_500))
 }
 
 // A search that would keep too much ends, and is undecided; the same search passes if
@@ -88,11 +88,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	rec, _ := generate(1, shape{clients: 4, ops: 3000, unknown: 0.02, keys: 2})
 	ops, err := rec.Ops()
 	require.NoError(t, err)
-	v, _, err := Check(context.Background(), ops, Options{MaxBytes: 1 << 20})
+	r, err := search(context.Background(), 0, Operations(ops, 0), nil, Options{MaxBytes: 1 << 20})
 	require.NoError(t, err)
-	require.Equal(t, verdict.Undecided, v.Verdict)
-	require.Contains(t, v.Reason, "no verdict within 1 MiB")
-	v, _, err = Check(context.Background(), ops, Options{})
+	require.Equal(t, verdict.Undecided, r.Verdict)
+	require.Contains(t, r.Reason, "no verdict within 1 MiB")
+	r, err = search(context.Background(), 0, Operations(ops, 0), nil, Options{})
 	require.NoError(t, err)
-	require.Equal(t, verdict.Pass, v.Verdict, v.Reason)
+	require.Equal(t, verdict.Pass, r.Verdict, r.Reason)
 }

@@ -2,11 +2,13 @@
 // operations, each at one instant between its call and its return, in which a
 // partition that follows docs/contract.md gives exactly the recorded answers?
 //
-// Partitions are independent, so each is searched on its own, by porcupine
-// over the sequential model. An operation whose outcome is unknown may take
-// effect at any instant after its call, or never. The search is exponential
-// at worst, so it has limits, in steps and in memory (the same on every machine) and
-// in time; one that meets a limit is undecided, which is not a pass.
+// Partitions are independent, so each is judged on its own. An operation whose outcome
+// is unknown may take effect at any instant after its call, or never. First comes the
+// judge (linearizability/judge), which takes time in proportion to the history: it
+// finds an order and proves it, or a reason why there is none. Where it finds neither,
+// porcupine searches over the sequential model. That is exponential at worst, so it has
+// limits, in steps and in memory (the same on every machine) and in time; a search
+// that meets a limit is undecided, which is not a pass.
 package check
 
 import (
@@ -19,6 +21,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"purgelab/linearizability/history"
+	"purgelab/linearizability/judge"
 	"purgelab/linearizability/verdict"
 	"purgelab/model"
 	"purgelab/model/op"
@@ -57,6 +60,13 @@ type Result struct {
 	Steps      int64        `json:"steps"`      // of the model
 	// Line of the operation that no order explains; 0 if there is none.
 	Line int `json:"line,omitempty"`
+	// Class of the violation, the promise that it breaks, and the operations that show
+	// it, if the judge found a reason.
+	Class   judge.Class `json:"class,omitempty"`
+	Promise string      `json:"promise,omitempty"`
+	Quoted  []string    `json:"quoted,omitempty"`
+	// Order that proves a pass, if the judge found it.
+	Order []model.Placed `json:"-"`
 }
 
 // Check judges the operations of all partitions: the worst verdict, with the
@@ -84,6 +94,29 @@ func Check(ctx context.Context, ops []history.Op, o Options) (verdict.Result, []
 }
 
 func checkPartition(ctx context.Context, partition op.Partition, ops []history.Op, o Options) (Result, error) {
+	list := Operations(ops, partition)
+	found := judge.Judge(o.Semantics, list)
+	if found.Order == nil && found.Reason == nil {
+		return search(ctx, partition, list, found.GaveUp, o)
+	}
+	r := Result{Result: verdict.Result{Property: Property}, Partition: partition, Steps: int64(len(found.Order)), Order: found.Order}
+	r.Operations, r.Unknown = judge.Count(o.Semantics, list)
+	if why := found.Reason; why != nil {
+		r.Verdict, r.Reason = verdict.Fail, why.Text(list)
+		r.Class, r.Promise, r.Quoted = why.Class, why.Promise(), why.Quoted(list)
+		r.Line = list[why.Decisive()].Line
+		if o.HTML == nil {
+			return r, nil
+		}
+		p := model.Prepare(o.Semantics, list, model.Limits{Steps: DefaultMaxSteps, Bytes: DefaultMaxBytes})
+		return r, writePage(p, p.Model(ctx), list[why.Decisive()].Return, &r, o)
+	}
+	r.Verdict = verdict.Pass
+	return r, nil
+}
+
+// search asks porcupine, since the judge gave up.
+func search(ctx context.Context, partition op.Partition, list []model.Operation, gaveUp error, o Options) (Result, error) {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
@@ -95,7 +128,7 @@ func checkPartition(ctx context.Context, partition op.Partition, ops []history.O
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
 	}
-	p := model.Prepare(o.Semantics, Operations(ops, partition), model.Limits{Steps: o.MaxSteps, Bytes: o.MaxBytes})
+	p := model.Prepare(o.Semantics, list, model.Limits{Steps: o.MaxSteps, Bytes: o.MaxBytes})
 	r := Result{
 		Result:    verdict.Result{Property: Property},
 		Partition: partition, Operations: len(p.Operations), Unknown: p.Unknowns(),
@@ -109,6 +142,9 @@ func checkPartition(ctx context.Context, partition op.Partition, ops []history.O
 	}
 	if why := p.Interrupted(); why != "" {
 		r.Verdict, r.Reason = verdict.Undecided, why
+		if gaveUp != nil {
+			r.Reason += fmt.Sprintf("; no order found by the judge, which gave up at %v", gaveUp)
+		}
 		return r, nil
 	}
 	r.Verdict = verdict.Fail
@@ -135,8 +171,12 @@ func explain(ctx context.Context, p *model.Problem, r *Result, o Options) error 
 	if o.HTML == nil {
 		return nil
 	}
-	m = p.Model(ctx)
-	_, info = porcupine.CheckOperationsVerbose(m, p.Until(p.Operations[stuck.At].Return), 0)
+	return writePage(p, p.Model(ctx), p.Operations[stuck.At].Return, r, o)
+}
+
+// writePage writes porcupine's page of what was called up to an instant.
+func writePage(p *model.Problem, m porcupine.Model, until int64, r *Result, o Options) error {
+	_, info := porcupine.CheckOperationsVerbose(m, p.Until(until), 0)
 	w, err := o.HTML(r.Partition)
 	if err != nil {
 		return fmt.Errorf("check: page of partition %d: %w", r.Partition, err)

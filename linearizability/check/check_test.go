@@ -53,25 +53,25 @@ func broken(t *testing.T) []history.Op {
 // TestLimitsAreUndecided: a search that did not end says nothing about the
 // history.
 func TestLimitsAreUndecided(t *testing.T) {
-	ops := broken(t)
-	v, _, err := Check(context.Background(), ops, Options{})
+	list := Operations(broken(t), 0)
+	v, err := search(context.Background(), 0, list, nil, Options{})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Fail, v.Verdict)
 
-	v, all, err := Check(context.Background(), ops, Options{MaxSteps: 50})
+	v, err = search(context.Background(), 0, list, errors.New("line 7: no place for it"), Options{MaxSteps: 50})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Undecided, v.Verdict)
-	require.Equal(t, "partition 0: no verdict after 50 steps of the model", v.Reason)
-	require.Less(t, all[0].Steps, int64(1000))
+	require.Equal(t, "no verdict after 50 steps of the model; no order found by the judge, which gave up at line 7: no place for it", v.Reason)
+	require.Less(t, v.Steps, int64(1000))
 
-	v, _, err = Check(context.Background(), ops, Options{Timeout: time.Nanosecond})
+	v, err = search(context.Background(), 0, list, nil, Options{Timeout: time.Nanosecond})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Undecided, v.Verdict)
-	require.Equal(t, "partition 0: context deadline exceeded", v.Reason)
+	require.Equal(t, "context deadline exceeded", v.Reason)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	v, _, err = Check(ctx, ops, Options{})
+	v, err = search(ctx, 0, list, nil, Options{})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Undecided, v.Verdict)
 }
@@ -135,7 +135,7 @@ func TestPartitionsAreApart(t *testing.T) {
 	require.Equal(t, verdict.Pass, all[0].Verdict)
 	require.Equal(t, verdict.Fail, all[1].Verdict)
 	require.Equal(t, 6, all[1].Line)
-	require.Equal(t, "partition 1: line 6, process 1: append c → i1:g0:0 at 0; position: want i1:g0:1, got i1:g0:0 (in the state i1:g0 [0, 1) messages 0=a); 1 of 2 operations fit before it, the last one line 2: append a → i1:g0:0 at 0", v.Reason)
+	require.Equal(t, "partition 1: position reused: offset 0 of generation 0 was given to two appends; line 2, process 0, 1 to 3: append a → i1:g0:0 at 0; line 6, process 1, 5 to 6: append c → i1:g0:0 at 0", v.Reason)
 
 	v, all, err = Check(context.Background(), nil, Options{})
 	require.NoError(t, err)

@@ -1,0 +1,356 @@
+package judge
+
+import (
+	"math/bits"
+	"slices"
+
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// bookmark is all that the bookmark of one key may be. Values may come again, so
+// answers alone do not tell the order of the operations on it: all orders are kept that
+// lead to something different.
+type bookmark struct {
+	configs []config
+	slots   [64]int32 // pending operations, each with a bit
+	used    uint64    // slots that are taken
+	unknown []int32   // that may take effect yet
+}
+
+// config is one possible bookmark.
+type config struct {
+	offset op.Offset // none: there is none
+	done   uint64    // pending operations that took effect already
+	last   *step
+	spent  []int32 // unknown operations that took effect; never modified in place
+}
+
+// step is an operation on a bookmark that took effect after another one.
+type step struct {
+	before *step
+	op     int32
+	at     int64
+}
+
+const none op.Offset = -1
+
+// maxConfigs bounds how many are kept, maxTried how many are looked at for one answer.
+const (
+	maxConfigs = 128
+	maxTried   = 2000
+)
+
+// join makes an operation pending on its bookmark.
+func (f *finder) join(i int32) {
+	b := &f.bookmarks[f.needs[i].key]
+	s := bits.TrailingZeros64(^b.used)
+	if s == 64 {
+		return // settle finds no slot
+	}
+	b.used |= 1 << s
+	b.slots[s] = i
+	if f.needs[i].pure {
+		f.eager(b)
+	}
+}
+
+// eager lets the reads take effect that can.
+func (f *finder) eager(b *bookmark) {
+	for k := range b.configs {
+		f.readAll(b, &b.configs[k])
+	}
+}
+
+func (f *finder) readAll(b *bookmark, c *config) {
+	for left := b.used &^ c.done; left != 0; left &= left - 1 {
+		s := bits.TrailingZeros64(left)
+		i := b.slots[s]
+		if n := &f.needs[i]; n.pure && f.fits(n) {
+			if _, ok := f.answers(i, c.offset); ok {
+				c.done |= 1 << s
+				c.last = &step{c.last, i, f.tick()}
+			}
+		}
+	}
+}
+
+// happened tells whether an operation took effect in some order already.
+func (f *finder) happened(i int32) bool {
+	b := &f.bookmarks[f.needs[i].key]
+	s := slices.Index(b.slots[:], i)
+	return s >= 0 && slices.ContainsFunc(b.configs, func(c config) bool { return c.done&(1<<s) != 0 })
+}
+
+// recent is how many of the latest unknown operations on a bookmark are thought of
+// before an answer needs one.
+const recent = 8
+
+// speculate keeps what polls of unknown outcome may make of a bookmark now, where an
+// answer to come shows that: what they read depends on when they take effect.
+func (f *finder) speculate(k int32) {
+	b := &f.bookmarks[k]
+	polls := b.unknown[max(0, len(b.unknown)-recent):]
+	if len(polls) == 0 {
+		return
+	}
+	n := len(b.configs)
+	for j := 0; j < len(b.configs) && len(b.configs) < maxConfigs; j++ {
+		c := b.configs[j]
+		for _, u := range polls {
+			if f.ops[u].Request.Kind != op.Poll || len(c.spent) > maxSpent || slices.Contains(c.spent, u) {
+				continue
+			}
+			offset := f.effect(u, c.offset)
+			if offset == c.offset || f.wanted[wish{k, f.gen, offset}] < f.time {
+				continue
+			}
+			next := config{offset, c.done, &step{c.last, u, f.tick()}, append(slices.Clip(c.spent), u)}
+			f.readAll(b, &next)
+			b.configs = append(b.configs, next)
+		}
+	}
+	if len(b.configs) > n {
+		b.configs = distinct(b.configs)
+	}
+}
+
+// settle puts an answered operation on a bookmark in every order that is possible.
+func (f *finder) settle(i int32) bool {
+	b := &f.bookmarks[f.needs[i].key]
+	s := slices.Index(b.slots[:], i)
+	if s < 0 || b.used&(1<<s) == 0 {
+		return f.fail(i, "more than %d operations on one bookmark at once", len(b.slots))
+	}
+	f.speculate(f.needs[i].key)
+	out := f.search(b, s, false)
+	if len(out) == 0 {
+		out = f.search(b, s, true)
+	}
+	for len(out) == 0 && f.advance(i) {
+		if out = f.search(b, s, false); len(out) == 0 {
+			out = f.search(b, s, true)
+		}
+	}
+	if len(out) == 0 {
+		return f.fail(i, "the bookmark is %d", b.configs[0].offset)
+	}
+	for k := range out {
+		out[k].done &^= 1 << s
+	}
+	b.used &^= 1 << s
+	b.configs = distinct(out)
+	if len(b.configs) == 1 {
+		f.commit(b)
+	}
+	f.finish(i)
+	return true
+}
+
+// advance changes the partition for an answer that no bookmark explains: a poll by next
+// reads at the start if the bookmark lies below it.
+func (f *finder) advance(i int32) bool {
+	n := &f.needs[i]
+	if n.anyGen {
+		return f.nudge()
+	}
+	a := f.ops[i].Reply
+	return f.ops[i].Request.Kind == op.Poll && a.Position.Offset > f.start && n.startMax >= a.Position.Offset && f.trim(a.Position.Offset)
+}
+
+// search lists what the bookmark may be after the operation in slot s, with any
+// pending ones before it; with unknown ones too, if asked.
+func (f *finder) search(b *bookmark, s int, unknown bool) []config {
+	f.eager(b)
+	var out []config
+	seen := map[[3]uint64]bool{}
+	todo := slices.Clone(b.configs)
+	for k := 0; k < len(todo) && k < maxTried; k++ {
+		c := todo[k]
+		if c.done&(1<<s) != 0 {
+			out = append(out, c)
+			continue
+		}
+		for left := b.used &^ c.done; left != 0; left &= left - 1 {
+			y := bits.TrailingZeros64(left)
+			i := b.slots[y]
+			if y != s && f.needs[i].pure || f.busy[i] && y != s || !f.fits(&f.needs[i]) {
+				continue
+			}
+			offset, ok := f.answers(i, c.offset)
+			if !ok {
+				continue
+			}
+			next := config{offset, c.done | 1<<y, &step{c.last, i, f.tick()}, c.spent}
+			f.readAll(b, &next)
+			if key := next.key(); !seen[key] {
+				seen[key] = true
+				todo = append(todo, next)
+			}
+		}
+		if !unknown || len(c.spent) > maxSpent {
+			continue
+		}
+		for _, u := range b.unknown[max(0, len(b.unknown)-maxUnknown):] {
+			offset := f.effect(u, c.offset)
+			if offset == c.offset || slices.Contains(c.spent, u) {
+				continue
+			}
+			next := config{offset, c.done, &step{c.last, u, f.tick()}, append(slices.Clip(c.spent), u)}
+			f.readAll(b, &next)
+			if key := next.key(); !seen[key] {
+				seen[key] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return out
+}
+
+// maxSpent bounds how many unknown operations take effect before they are certain,
+// maxUnknown of how many, the latest.
+const (
+	maxSpent   = 4
+	maxUnknown = 32
+)
+
+func (c *config) key() [3]uint64 { return [3]uint64{uint64(c.offset), c.done, uint64(len(c.spent))} }
+
+// perhaps also keeps what pending operations that show no generation make of a
+// bookmark: a purge comes, and they may have come before it.
+func (f *finder) perhaps(b *bookmark) {
+	f.eager(b)
+	all := slices.Clone(b.configs)
+	for k := 0; k < len(all) && k < maxTried; k++ {
+		c := all[k]
+		for left := b.used &^ c.done; left != 0; left &= left - 1 {
+			y := bits.TrailingZeros64(left)
+			i := b.slots[y]
+			if n := &f.needs[i]; n.anyGen && !n.pure && f.fits(n) {
+				if offset, ok := f.answers(i, c.offset); ok {
+					next := config{offset, c.done | 1<<y, &step{c.last, i, f.tick()}, c.spent}
+					f.readAll(b, &next)
+					all = append(all, next)
+				}
+			}
+		}
+	}
+	b.configs = distinct(all)
+}
+
+// distinct drops what another one is alike but for unknown operations.
+func distinct(list []config) []config {
+	slices.SortStableFunc(list, func(a, b config) int { return len(a.spent) - len(b.spent) })
+	seen := map[[2]uint64]bool{}
+	out := list[:0]
+	for _, c := range list {
+		key := [2]uint64{uint64(c.offset), c.done}
+		if !seen[key] && len(out) < maxConfigs {
+			seen[key] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// commit takes the first config for what happened.
+func (f *finder) commit(b *bookmark) {
+	c := b.configs[0]
+	for s := c.last; s != nil; s = s.before {
+		f.order = append(f.order, place{s.at, model.Placed{Index: s.op}})
+	}
+	if len(c.spent) > 0 {
+		b.unknown = slices.DeleteFunc(b.unknown, func(u int32) bool { return slices.Contains(c.spent, u) })
+	}
+	c.last, c.spent = nil, nil
+	b.configs = append(b.configs[:0], c)
+}
+
+// forget drops all bookmarks: a purge took effect. What names another generation
+// cannot have any effect any more.
+func (f *finder) forget() {
+	for k := range f.bookmarks {
+		b := &f.bookmarks[k]
+		for j := range b.configs {
+			b.configs[j].offset = none
+		}
+		b.configs = distinct(b.configs)
+		if len(b.configs) == 1 {
+			f.commit(b)
+		}
+		b.unknown = slices.DeleteFunc(b.unknown, func(u int32) bool {
+			r := f.ops[u].Request
+			return r.Kind == op.StoreBookmark && !r.Bare && r.At.Generation < f.gen
+		})
+	}
+}
+
+// answers tells whether an operation finds the answer that it got with the bookmark at
+// an offset, the partition being as it needs it; and what it makes of the bookmark.
+func (f *finder) answers(i int32, offset op.Offset) (op.Offset, bool) {
+	r, a := f.ops[i].Request, f.ops[i].Reply
+	switch r.Kind {
+	case op.StoreBookmark:
+		return r.At.Offset, true
+	case op.DeleteBookmark:
+		return none, (offset != none) == (a.Code == op.OK)
+	case op.GetBookmark:
+		if !a.Found {
+			return offset, offset == none
+		}
+		return offset, offset == a.Position.Offset
+	}
+	if r.Strategy == op.Next {
+		from, ok := f.next(r, offset)
+		if ok != (a.Code != op.OffsetOutOfRange) || ok && from != a.Position.Offset {
+			return 0, false
+		}
+	}
+	if !r.AutoCommit || a.Count == 0 {
+		return offset, true
+	}
+	return max(offset, a.Position.Offset+op.Offset(a.Count)-1), true
+}
+
+// next is where a poll by next reads.
+func (f *finder) next(r *op.Request, offset op.Offset) (op.Offset, bool) {
+	switch {
+	case offset == none:
+		return f.start, true
+	case offset+1 >= f.start:
+		return offset + 1, true
+	case r.Reset == op.Latest:
+		return f.end, true
+	}
+	return f.start, r.Reset != op.Fail
+}
+
+// effect is what an operation of unknown outcome makes of a bookmark.
+func (f *finder) effect(u int32, offset op.Offset) op.Offset {
+	r := f.ops[u].Request
+	current := r.Bare || r.At.Generation == f.gen
+	switch r.Kind {
+	case op.StoreBookmark:
+		if current && r.At.Offset >= 0 && r.At.Offset < f.end {
+			return r.At.Offset
+		}
+		return offset
+	case op.DeleteBookmark:
+		return none
+	}
+	from, ok := f.start, true
+	switch r.Strategy {
+	case op.Next:
+		from, ok = f.next(r, offset)
+	case op.Last:
+		from = max(f.start, f.end-op.Offset(r.Max))
+	case op.AtTimestamp:
+		from = f.firstAt(r.Timestamp)
+	case op.AtOffset:
+		from, ok = r.At.Offset, current && r.At.Offset >= f.start && r.At.Offset <= f.end
+	}
+	if last := min(from+op.Offset(r.Max), f.end) - 1; ok && last >= from {
+		return max(offset, last)
+	}
+	return offset
+}

@@ -1,0 +1,198 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// repeats: a request that was executed once has one answer, so two acknowledged appends
+// of one session and sequence are at the same position.
+func (h *hints) repeats() {
+	type numbered struct {
+		session  op.Session
+		sequence op.Sequence
+	}
+	first := map[numbered]int32{}
+	for i := range h.ops {
+		r, a := h.ops[i].Request, h.ops[i].Reply
+		if r.Kind != op.Append || r.Session == 0 || r.Sequence == 0 || a == nil || a.Code != op.OK || h.begins {
+			continue
+		}
+		k := numbered{r.Session, r.Sequence}
+		j, again := first[k]
+		if !again {
+			first[k] = int32(i)
+		} else if p := h.ops[j].Reply.Position; p != a.Position {
+			h.because(RetriedTwice, fmt.Sprintf("session %d, sequence %d is answered %s and %s", r.Session, r.Sequence, p, a.Position), j, int32(i))
+		}
+	}
+}
+
+// bound is the highest value that an answer proves, and the operation that got it.
+type bound struct {
+	value op.Offset
+	by    int32
+}
+
+func (b *bound) raise(v op.Offset, by int32) {
+	if v > b.value {
+		*b = bound{v, by}
+	}
+}
+
+// regressions: generations never fall, and in one of them neither the start nor the end
+// does. So what an answer proves of the partition is a lower bound for whoever calls
+// after its return. Who calls earlier is not held to it.
+func (h *hints) regressions() {
+	var gen, start, end bound
+	calls, returns := h.events()
+	for len(calls) > 0 || len(returns) > 0 {
+		if len(calls) > 0 && (len(returns) == 0 || h.ops[calls[0]].Call < h.ops[returns[0]].Return) {
+			if i := calls[0]; h.ops[i].Reply != nil && !h.needs[i].anyGen {
+				h.falls(i, gen, start, end)
+			}
+			calls = calls[1:]
+			continue
+		}
+		i := returns[0]
+		returns = returns[1:]
+		g, s, e, ok := h.after(i)
+		if !ok || op.Offset(g) < gen.value {
+			continue
+		}
+		if op.Offset(g) > gen.value {
+			gen, start, end = bound{op.Offset(g), i}, bound{}, bound{}
+		}
+		start.raise(s, i)
+		end.raise(e, i)
+	}
+}
+
+// after is what an answer proves of the partition from then on: its generation, and in
+// that the least that its start and end are.
+func (h *hints) after(i int32) (op.Generation, op.Offset, op.Offset, bool) {
+	n, a := &h.needs[i], h.ops[i].Reply
+	switch {
+	case n.role == purges:
+		return a.Position.Generation, 0, 0, true
+	case n.anyGen:
+		return 0, 0, 0, false
+	case n.role == appends:
+		return n.gen, n.startMin, n.endMin + op.Offset(len(h.ops[i].Request.Payloads)), true
+	case n.role == removes:
+		return n.gen, a.Position.Offset, max(n.endMin, a.Position.Offset), true
+	}
+	return n.gen, n.startMin, n.endMin, true
+}
+
+// falls holds an answer to the bounds that were proved before its call.
+func (h *hints) falls(i int32, gen, start, end bound) {
+	n, r, a := &h.needs[i], h.ops[i].Request, h.ops[i].Reply
+	switch {
+	case op.Offset(n.gen) < gen.value:
+		class := StaleRead
+		switch {
+		case len(a.Records) > 0:
+			class = PurgedReturned
+		case r.Kind == op.GetBookmark:
+			class = OldBookmark
+		}
+		h.because(class, fmt.Sprintf("generation %d had begun, and the answer is of generation %d", gen.value, n.gen), gen.by, i)
+	case op.Offset(n.gen) > gen.value:
+	case n.endMax < end.value:
+		h.because(h.shorter(i, end), fmt.Sprintf("the end was at least %d, and the answer shows one of at most %d", end.value, n.endMax), end.by, i)
+	case n.startMax < start.value:
+		h.because(StartBack, fmt.Sprintf("the start was at least %d, and the answer shows one of at most %d", start.value, n.startMax), start.by, i)
+	}
+}
+
+// shorter names what it is that an end fell.
+func (h *hints) shorter(i int32, end bound) Class {
+	r, before := h.ops[i].Request, h.needs[end.by].role == appends
+	switch {
+	case r.Kind == op.Append && before && h.needs[i].endMax < h.needs[end.by].endMin:
+		return WrongOrder
+	case r.Kind == op.Append && h.needs[i].role == appends:
+		return PositionReused
+	case r.Kind == op.ListOffsets && r.Which == op.LatestOffset && !before:
+		return LatestRegressed
+	case before:
+		return LostAppend
+	}
+	return StaleRead
+}
+
+// events are the calls of all operations and the returns of answered ones, in the order
+// of time.
+func (h *hints) events() (calls, returns []int32) {
+	calls = make([]int32, len(h.ops))
+	returns = make([]int32, 0, len(h.ops))
+	for i := range h.ops {
+		calls[i] = int32(i)
+		if h.ops[i].Reply != nil {
+			returns = append(returns, int32(i))
+		}
+	}
+	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].Call, h.ops[b].Call) })
+	slices.SortFunc(returns, func(a, b int32) int { return cmp.Compare(h.ops[a].Return, h.ops[b].Return) })
+	return calls, returns
+}
+
+// gaps: below the position of an append every offset was written before it by another
+// append. Where no answer shows which, it was one of those whose messages are nowhere
+// else, and that were called before the append returned; so there must be enough of
+// their messages. And nobody reads a message before its append is called.
+func (h *hints) gaps() {
+	var free []int32 // appends of unknown outcome that nobody read, by their calls
+	calls, _ := h.events()
+	for _, i := range calls {
+		o := &h.ops[i]
+		if _, read := h.read[i]; o.Request.Kind == op.Append && o.Reply == nil && !read {
+			free = append(free, i)
+		}
+	}
+	room := make([]int, len(free)+1) // messages of the first so many
+	for k, i := range free {
+		room[k+1] = room[k] + len(h.ops[i].Request.Payloads)
+	}
+	for _, held := range h.logs { //purgelab:unordered the earliest reason is taken, wherever it is found
+		holes := 0
+		for o := range held {
+			if held[o] == 0 {
+				holes++
+				continue
+			}
+			i := held[o] - 1
+			if x := &h.ops[i]; holes > 0 && x.Reply != nil && op.Offset(o) == h.first(i) {
+				k, _ := slices.BinarySearchFunc(free, x.Return, func(f int32, t int64) int { return cmp.Compare(h.ops[f].Call, t) })
+				if holes > room[k] {
+					h.because(Gap, fmt.Sprintf("%d offsets below %d were written by nobody, and at most %d messages of unknown outcome can fill them", holes, o, room[k]), i)
+				}
+			}
+		}
+	}
+	for i := range h.ops {
+		o := &h.ops[i]
+		if o.Reply == nil || len(o.Reply.Records) == 0 {
+			continue
+		}
+		held, from := h.logs[o.Reply.Position.Generation], o.Reply.Position.Offset
+		for k := range o.Reply.Records {
+			at := from + op.Offset(k)
+			if at < 0 || at >= op.Offset(len(held)) || held[at] == 0 {
+				continue
+			}
+			if w := held[at] - 1; h.ops[w].Call > o.Return {
+				h.because(WrongOrder, fmt.Sprintf("offset %d is read before its append is called", at), w, int32(i))
+				break
+			}
+		}
+	}
+}
+
+// restarts tells whether a purge begins a generation.
+func (h *hints) restarts() bool { return h.sem.Numbering == model.Restart }

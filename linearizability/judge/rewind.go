@@ -1,0 +1,232 @@
+package judge
+
+import (
+	"fmt"
+
+	"purgelab/model/op"
+)
+
+// This file is about bookmarks. What sets the bookmark of a key to an offset is known:
+// a store, or a poll with auto-commit that read up to there; a delete, or a purge,
+// leaves none. Let w be an operation that leaves the bookmark at another value than v,
+// or finds it there, and let b be called after w returned and find v. Then something
+// set it to v between the two, and it did not return before w was called. If nothing
+// of that kind was called before b returned, there is no order of w, b and those.
+// A poll with auto-commit of unknown outcome may leave any offset, so where one was
+// called on the same key, nothing is concluded.
+
+// value of a bookmark.
+type value struct {
+	gen    op.Generation
+	offset op.Offset // none: there is no bookmark, whatever the generation
+}
+
+// history of one bookmark, as far as time has passed.
+type trace struct {
+	set   map[value]setting
+	any   map[op.Offset]setting // the same, in whatever generation
+	wild  bool                  // a poll of unknown outcome was called
+	knows int32                 // the operation with the latest call, of those that returned, that knows the bookmark; -1: none
+}
+
+// setting is what set a bookmark to a value: the latest return, and by what.
+type setting struct {
+	until int64
+	by    int32
+}
+
+func later[K comparable](m map[K]setting, k K, s setting) {
+	if old, ok := m[k]; !ok || s.until > old.until {
+		m[k] = s
+	}
+}
+
+func (h *hints) rewinds() {
+	traces := make([]trace, len(h.keys))
+	for k := range traces {
+		traces[k] = trace{set: map[value]setting{}, any: map[op.Offset]setting{}, knows: -1}
+	}
+	starts := map[value]bool{} // to which a delete-records may have moved the start
+	anyStart := false
+	purged := int64(-1) // the latest return of a purge that was called
+	before := map[int32]int32{}
+	calls, returns := h.events()
+	for len(calls) > 0 || len(returns) > 0 {
+		if len(calls) == 0 || len(returns) > 0 && h.ops[returns[0]].Return < h.ops[calls[0]].Call {
+			i := returns[0]
+			returns = returns[1:]
+			n := &h.needs[i]
+			if n.role != keyed {
+				continue
+			}
+			t := &traces[n.key]
+			if v, ok := h.finds(i, starts, anyStart); ok && !t.wild {
+				h.unexplained(i, v, before[i], t, purged)
+			}
+			delete(before, i)
+			if _, exact, ok := h.leaves(i); ok || exact {
+				if t.knows < 0 || h.ops[i].Call > h.ops[t.knows].Call {
+					t.knows = i
+				}
+			}
+			continue
+		}
+		i := calls[0]
+		calls = calls[1:]
+		o := &h.ops[i]
+		switch k := o.Request.Kind; {
+		case k == op.DeleteRecords || k == op.Purge && !h.restarts():
+			switch {
+			case o.Reply == nil && (o.Request.At.Offset == -1 || o.Request.Bare || k == op.Purge):
+				anyStart = true
+			case o.Reply == nil:
+				starts[value{o.Request.At.Generation, o.Request.At.Offset}] = true
+			case o.Reply.Code == op.OK:
+				starts[value{o.Reply.Position.Generation, o.Reply.Position.Offset}] = true
+			}
+		case k == op.Purge:
+			if o.Reply == nil {
+				purged = never
+			} else if o.Reply.Code == op.OK {
+				purged = max(purged, o.Return)
+			}
+		default:
+			h.sets(i, traces)
+			if o.Reply != nil && h.needs[i].role == keyed {
+				before[i] = traces[h.needs[i].key].knows
+			}
+		}
+	}
+}
+
+// sets notes the call of what may set a bookmark.
+func (h *hints) sets(i int32, traces []trace) {
+	r, a := h.ops[i].Request, h.ops[i].Reply
+	k, ok := h.keys[r.Key]
+	if !ok {
+		return
+	}
+	t, s := &traces[k], setting{never, i}
+	if a != nil {
+		s.until = h.ops[i].Return
+	}
+	switch r.Kind {
+	case op.StoreBookmark:
+		if a == nil || a.Code == op.OK {
+			later(t.any, r.At.Offset, s)
+			if !r.Bare {
+				later(t.set, value{r.At.Generation, r.At.Offset}, s)
+			} else {
+				later(t.set, value{anyGeneration, r.At.Offset}, s)
+			}
+		}
+	case op.DeleteBookmark:
+		if a == nil || a.Code == op.OK {
+			later(t.set, value{0, none}, s)
+		}
+	case op.Poll:
+		switch {
+		case !r.AutoCommit:
+		case a == nil:
+			t.wild = true
+		case (a.Code == op.OK || a.Code == op.Gone) && a.Count > 0:
+			last := a.Position.Offset + op.Offset(a.Count) - 1
+			later(t.any, last, s)
+			later(t.set, value{a.Position.Generation, last}, s)
+		}
+	}
+}
+
+// never is the return of what did not return, anyGeneration that of a bare store.
+const (
+	never         = int64(1<<63 - 1)
+	anyGeneration = op.Generation(1<<32 - 1)
+)
+
+// finds is the bookmark that an answer shows, if it shows one whatever the start is.
+func (h *hints) finds(i int32, starts map[value]bool, anyStart bool) (value, bool) {
+	r, a := h.ops[i].Request, h.ops[i].Reply
+	switch {
+	case r.Kind == op.GetBookmark && !a.Found:
+		return value{0, none}, true
+	case r.Kind == op.GetBookmark:
+		return value{a.Position.Generation, a.Position.Offset}, true
+	case r.Kind == op.DeleteBookmark && a.Code == op.NotFound:
+		return value{0, none}, true
+	case r.Kind != op.Poll || r.Strategy != op.Next || a.Code != op.OK && a.Code != op.Gone:
+		return value{}, false
+	case r.Reset == op.Latest && a.Count == 0 || anyStart || starts[value{a.Position.Generation, a.Position.Offset}]:
+		return value{}, false
+	case a.Position.Offset == 0:
+		return value{0, none}, true
+	}
+	return value{a.Position.Generation, a.Position.Offset - 1}, true
+}
+
+// leaves is what the bookmark is after an answered operation: exactly that, or, if ok
+// alone, that or higher.
+func (h *hints) leaves(i int32) (v value, exact, ok bool) {
+	r, a := h.ops[i].Request, h.ops[i].Reply
+	switch {
+	case r.Kind == op.Poll && r.AutoCommit && (a.Code == op.OK || a.Code == op.Gone) && a.Count > 0:
+		return value{a.Position.Generation, a.Position.Offset + op.Offset(a.Count) - 1}, r.Strategy == op.Next, true
+	case r.Kind == op.StoreBookmark && a.Code == op.OK && !r.Bare:
+		return value{r.At.Generation, r.At.Offset}, true, true
+	case r.Kind == op.DeleteBookmark:
+		return value{0, none}, true, true
+	case r.Kind == op.GetBookmark && a.Found:
+		return value{a.Position.Generation, a.Position.Offset}, true, true
+	case r.Kind == op.GetBookmark:
+		return value{0, none}, true, true
+	}
+	return value{}, false, false
+}
+
+// unexplained holds the bookmark v that i found to what was known before its call.
+func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
+	set, ok := t.set[v]
+	if bare, found := t.set[value{anyGeneration, v.offset}]; found && (!ok || bare.until > set.until) {
+		set, ok = bare, true
+	}
+	if v.offset == none {
+		set.until = max(set.until, purged)
+	}
+	if w < 0 {
+		if v.offset != none && !ok {
+			h.nobody(i, v, t)
+		}
+		return
+	}
+	left, exact, _ := h.leaves(w)
+	if ok && set.until >= h.ops[w].Call || v.offset == none && purged >= h.ops[w].Call {
+		return
+	}
+	if left == v || !exact && (left.gen != v.gen || v.offset >= left.offset) {
+		return
+	}
+	if v.offset != none && !ok {
+		h.nobody(i, v, t)
+		return
+	}
+	class := BookmarkRewound
+	if v.offset > left.offset && left.offset != none {
+		class = FreshSkipped
+	}
+	h.because(class, fmt.Sprintf("the bookmark was %s, and %s is found", left, v), w, i)
+}
+
+// nobody set a bookmark to v in its generation.
+func (h *hints) nobody(i int32, v value, t *trace) {
+	if old, ok := t.any[v.offset]; ok && v.gen > 0 {
+		h.because(OldBookmark, fmt.Sprintf("nobody set the bookmark to %s, but to that offset of another generation", v), old.by, i)
+		return
+	}
+	h.because(FreshSkipped, fmt.Sprintf("nobody set the bookmark to %s", v), i)
+}
+
+func (v value) String() string {
+	if v.offset == none {
+		return "none"
+	}
+	return fmt.Sprintf("g%d:%d", v.gen, v.offset)
+}

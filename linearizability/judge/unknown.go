@@ -1,0 +1,105 @@
+package judge
+
+import (
+	"slices"
+
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// callUnknown makes an operation of unknown outcome one that may take effect. A purge
+// is found by its generation, and an append that was read by its position; the others
+// wait until an answer needs them.
+func (f *finder) callUnknown(i int32) {
+	o := &f.ops[i]
+	r := o.Request
+	switch {
+	case r.Kind == op.Purge && r.Expected != nil && f.sem.Numbering == model.Restart:
+		f.conditional = append(f.conditional, i)
+	case o.Promise != nil:
+		f.promised = append(f.promised, i)
+	case f.sem.Malformed(r):
+	case r.Kind == op.Append:
+		if _, read := f.read[i]; !read {
+			f.appends = append(f.appends, i)
+		}
+	case r.Kind == op.DeleteRecords || r.Kind == op.Purge && f.sem.Numbering == model.Continue:
+		f.removals = append(f.removals, i)
+	case r.Kind == op.StoreBookmark || r.Kind == op.DeleteBookmark || r.Kind == op.Poll && r.AutoCommit:
+		if k, asked := f.keys[r.Key]; asked {
+			f.bookmarks[k].unknown = append(f.bookmarks[k].unknown, i)
+		}
+	}
+}
+
+// maxFill bounds how many unknown appends are considered for one gap.
+const maxFill = 256
+
+// fill appends what was never read, up to the next message that is known, or up to an
+// end that is needed: appends of unknown outcome whose sizes add up to the gap.
+func (f *finder) fill(i int32, to op.Offset) bool {
+	held := f.logs[f.gen]
+	for o := f.end; o < min(to, op.Offset(len(held))); o++ {
+		if held[o] != 0 {
+			to = o
+		}
+	}
+	gap := int(to - f.end)
+	if gap > maxFill {
+		return f.fail(i, "nothing shows %d messages at %d", gap, f.end)
+	}
+	f.appends = slices.DeleteFunc(f.appends, func(a int32) bool { return f.done[a] })
+	last := make([]int32, gap+1) // with which append a sum is reached first; -1: it is not
+	for s := range last {
+		last[s] = -1
+	}
+	for _, a := range f.appends[max(0, len(f.appends)-maxFill):] {
+		n := len(f.ops[a].Request.Payloads)
+		for s := gap; s >= n; s-- {
+			if last[s] < 0 && (s == n || last[s-n] >= 0) {
+				last[s] = a
+			}
+		}
+	}
+	var chosen []int32
+	for s := gap; s > 0; s -= len(f.ops[last[s]].Request.Payloads) {
+		if last[s] < 0 {
+			return f.fail(i, "no appends of unknown outcome make %d messages at %d", gap, f.end)
+		}
+		chosen = append(chosen, last[s])
+	}
+	slices.Sort(chosen)
+	for _, a := range chosen {
+		ts := op.Timestamp(0)
+		for n := range f.ops[a].Request.Payloads {
+			ts = max(ts, f.stamps[op.Position{Generation: f.gen, Offset: f.end + op.Offset(n)}])
+		}
+		if !f.append(a, ts) {
+			return false
+		}
+	}
+	return true
+}
+
+// trimUnknown moves the start by a delete-records of unknown outcome: to where it is
+// needed, if one leads there, else as far as one leads below.
+func (f *finder) trimUnknown(to op.Offset) bool {
+	best, at := int32(-1), f.start
+	for _, i := range f.removals {
+		r := f.ops[i].Request
+		cutoff := r.At.Offset
+		if r.Kind == op.Purge || cutoff == -1 {
+			cutoff = f.end
+		}
+		current := r.Bare || r.Kind == op.Purge || r.At.Generation == f.gen
+		expects := r.Expected == nil || r.Expected.Generation == f.gen && r.Expected.Offset == f.end
+		if current && expects && !f.done[i] && cutoff > at && cutoff <= min(to, f.end) {
+			best, at = i, cutoff
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	f.removals = slices.DeleteFunc(f.removals, func(i int32) bool { return i == best })
+	return f.remove(best, at)
+}
