@@ -36,7 +36,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.bookmarks = newChoice("persisted", "persisted", "replicated")
 	f.positions = newChoice("tagged", "tagged", "bare")
 	f.purgeAck = newChoice("applied", "applied", "accepted", "mixed")
-	f.faults = newChoice("none", append([]string{"none", "network", "process", "power", "storage", "all", "cleanup", "memory"}, matrixClasses()...)...)
+	f.faults = newChoice("none", append([]string{"none", "network", "process", "power", "storage", "all", "cleanup", "memory", "swarm"}, matrixClasses()...)...)
 	f.faults.other, f.faults.hint = fileExists, "a file FILE.json"
 	f.defect = newChoice("", defect.Names()...)
 	fs := cmd.Flags()

@@ -22,7 +22,7 @@ const (
 )
 
 // Classes lists the classes that can be drawn.
-var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage, Cleanup, Memory}, Matrix[1:]...)
+var Classes = append([]Class{None, Network, Process, PowerOff, All, Elections, Storage, Cleanup, Memory, Swarm}, Matrix[1:]...)
 
 // labels are the steps at which a crash is worth aiming; those of a purge are
 // named more often than they happen.
@@ -55,6 +55,8 @@ func Draw(class Class, n int, span int64, r *rand.Rand) (*Plan, error) {
 		kinds = []Kind{ambush}
 	case Memory:
 		kinds = []Kind{loss, loss, loss, Partition, ProcessCrash, PowerLoss, CrashAt}
+	case Swarm:
+		return drawSwarm(n, span, r), nil
 	case Cleanup:
 		p.Faults = drawCleanups(n, span, r)
 		return p, nil

@@ -35,10 +35,10 @@ func drawLoss(n int, at int64, r *rand.Rand) Fault {
 }
 
 // LoseMemory adds to what a class draws over a span, in half of the plans of those
-// that break everything or disks, that a machine or two lose their memory. It has a
+// that break everything or disks, or what they drew, that a machine or two lose their memory. It has a
 // generator of its own, so that the rest of a plan is as it was before.
 func (p *Plan) LoseMemory(class Class, n int, span int64, r *rand.Rand) {
-	if class != All && class != Storage || r.IntN(2) == 0 {
+	if class != All && class != Storage && class != Swarm || r.IntN(2) == 0 {
 		return
 	}
 	for range 1 + r.IntN(3) {

@@ -27,9 +27,9 @@ func TestLoseMemory(t *testing.T) {
 			losing += len(p.Losing())
 			require.Empty(t, p.Keeping().Losing())
 		}
-		require.Equal(t, class == Memory || class == All || class == Storage, losing > 0, class)
+		require.Equal(t, class == Memory || class == All || class == Storage || class == Swarm, losing > 0, class)
 		want := 0
-		if class == All || class == Storage {
+		if class == All || class == Storage || class == Swarm {
 			want = 4
 		}
 		require.Len(t, kinds, want, class)

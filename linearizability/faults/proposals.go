@@ -6,7 +6,7 @@ import "math/rand/v2"
 // what it would propose, so that a purge is proposed again without a change of leader.
 // The generator is its own, so that the rest of the plan stays as it was.
 func (p *Plan) LoseProposals(class Class, n int, span int64, r *rand.Rand) {
-	if class != Retry || r.IntN(2) == 0 {
+	if class != Retry && class != Swarm || r.IntN(2) == 0 {
 		return
 	}
 	for range 1 + r.IntN(4) {

@@ -10,7 +10,7 @@ import (
 // transfers of state are altered on their way, or come late. The generator is its own,
 // so that the rest of the plan stays as it was.
 func (p *Plan) SpoilTransfers(class Class, span int64, r *rand.Rand) {
-	if class != All || r.IntN(4) == 0 {
+	if class != All && class != Swarm || r.IntN(4) == 0 {
 		return
 	}
 	p.Faults = append(p.Faults, Fault{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"purgelab/impl/defect"
 	"purgelab/impl/observe"
@@ -137,8 +138,13 @@ func simulate(ctx context.Context, s *Settings, open func(replica.Config) (sim.M
 		// Some more than what undisturbed replicas tell, so that it is seldom copied.
 		m.trace.events = make([]observe.Event, 0, 1000+s.Ops*(s.Replicas+1))
 	}
+	var swarm *rand.Rand
+	if s.Plan == nil && s.Faults == string(faults.Swarm) {
+		swarm = sim.Split(s.Seed, "swarm")
+	}
 	m.script = &script{
 		work: workload.New(workload.Options{
+			Swarm:   swarm,
 			Clients: s.Clients, Partitions: s.Partitions, Ops: s.Ops, Bare: s.Positions == "bare",
 			Unknown: max(2, s.Ops/40), MaxThink: maxThink, Accepted: acceptedShare[s.PurgeAck], Recreate: s.Recreate,
 		}, sim.Split(s.Seed, "workload")),

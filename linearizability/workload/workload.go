@@ -47,6 +47,9 @@ type Options struct {
 	// Recreate is how many times a partition is created again. The new one is
 	// asked for the positions of its namesake too.
 	Recreate int
+	// Swarm, if not nil, draws which operations are left out of the run. Appends and one
+	// way to drop messages stay.
+	Swarm *rand.Rand
 }
 
 // Workload is the state of one run.
@@ -151,7 +154,33 @@ func (w *Workload) drawMix() {
 			f.calm, f.race = 2*f.calm, 2*f.race
 		}
 		w.mix = append(w.mix, f)
+	}
+	if w.o.Swarm != nil {
+		w.leaveOut(w.o.Swarm)
+	}
+	for _, f := range w.mix {
 		w.calm, w.race = w.calm+f.calm, w.race+f.race
+	}
+}
+
+// leaveOut leaves out each operation in half of the runs, until appends and a purge or a
+// deletion are left.
+func (w *Workload) leaveOut(r *rand.Rand) {
+	all := w.mix
+	for left := false; !left; {
+		w.mix = nil
+		for i := range all {
+			f := all[i]
+			switch {
+			case i == 0: // appends
+			case r.IntN(2) == 0:
+				continue
+			case i >= len(all)-2: // deletions and purges, the last two
+				left = true
+				f.race = max(1, f.race)
+			}
+			w.mix = append(w.mix, f)
+		}
 	}
 }
 

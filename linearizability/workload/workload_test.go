@@ -168,3 +168,27 @@ func TestQuietReadsEverything(t *testing.T) {
 	require.Equal(t, 2, polls)
 	require.Equal(t, 2*(consumers+groups), bookmarks)
 }
+
+func TestSwarmLeavesOutOperations(t *testing.T) {
+	const runs = 60
+	with := map[op.Kind]int{}
+	for seed := uint64(1); seed <= runs; seed++ {
+		seen := map[op.Kind]bool{}
+		for _, c := range drive(seed, Options{Clients: 2, Partitions: 1, Ops: 400, Swarm: rand.New(rand.NewPCG(seed, 9))}) {
+			seen[c.Request.Kind] = true
+		}
+		for _, k := range []op.Kind{op.Append, op.StoreBookmark, op.DeleteBookmark, op.GetBookmark, op.ListOffsets, op.DeleteRecords, op.Purge} {
+			if seen[k] {
+				with[k]++
+			}
+		}
+		require.True(t, seen[op.Append])
+		require.True(t, seen[op.Purge] || seen[op.DeleteRecords], "seed %d drops no messages", seed)
+	}
+	for k, n := range with {
+		require.Greater(t, n, runs/5, k)
+		if k != op.Append {
+			require.Less(t, n, runs*4/5, k)
+		}
+	}
+}
