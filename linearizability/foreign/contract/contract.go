@@ -145,12 +145,13 @@ type Allowed map[string]bool
 
 func (a Allowed) has(o Option) bool { return a[o.Name] }
 
-// build makes the machine of a contract that has one of its own.
-func (c *Contract) build(a Allowed) machine {
+// build makes the machine for the operations of a partition.
+func (c *Contract) build(a Allowed, ops []foreign.Op) machine {
 	if c.machine == queue {
 		return queueMachine{queueRules{short: a.has(shortPolls), anyOrder: a.has(returnOrder)}}
 	}
 	rules := c.stream
 	rules.short, rules.redeliver = a.has(shortPolls), a.has(redelivery)
+	rules.counted = slices.ContainsFunc(ops, func(o foreign.Op) bool { return o.F == foreign.Purge && (o.Ask.At != nil || o.Ask.Keep != nil || o.Answer.Count != nil) })
 	return streamMachine{rules}
 }

@@ -191,7 +191,7 @@ func (c *Contract) judgePartition(ctx context.Context, ops []foreign.Op, o Optio
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 	}
-	s := &search{machine: c.build(o.Allowed), items: p.items, unknowns: p.unknown}
+	s := &search{machine: c.build(o.Allowed, ops), items: p.items, unknowns: p.unknown}
 	found := porcupine.CheckOperationsTimeout(s.model(ctx), s.operations(), 0)
 	r.Steps = s.steps
 	switch {

@@ -210,5 +210,5 @@ func (queueMachine) matters(u, y *item) bool {
 	case foreign.Return:
 		return true
 	}
-	return u.op.F != foreign.Purge || y.op.F == foreign.Purge || y.op.F == foreign.Poll || y.op.F == foreign.Append
+	return u.op.F != foreign.Purge || y.op.F != foreign.Settle
 }

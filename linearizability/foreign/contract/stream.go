@@ -21,6 +21,10 @@ type streamRules struct {
 	// below all of them may go, but for the ledger that is being written.
 	perCursor bool
 
+	// counted: some purge goes by position or by number, or tells one, so that it
+	// matters where among the others a message stands that nobody read.
+	counted bool
+
 	short     bool // a poll may return less than there is
 	redeliver bool // a cursor may fall back
 }
@@ -156,6 +160,10 @@ func (s *streamState) push(x *item) (*streamState, string) {
 	n := *s
 	for i, p := range x.op.Ask.Payloads {
 		at := x.places[i]
+		if at == nil && n.last != nil && !n.last.Entry() {
+			q := n.last.Next() // numbers are given one after the other
+			at = &q
+		}
 		if at != nil {
 			if low, ok := n.least(); ok && at.Compare(low) < 0 {
 				return s, fmt.Sprintf("position: want %s or more, for %s is taken, got %s", low, n.last, at)
@@ -175,11 +183,7 @@ func (s *streamState) least() (foreign.Position, bool) {
 	if s.last == nil {
 		return foreign.Position{}, false
 	}
-	low := s.last.Next()
-	if !low.Entry() { // else the next ledger may have begun
-		low.Offset += int64(s.unsaid)
-	}
-	return low, true
+	return s.last.Next(), true
 }
 
 // live lists the indexes of the messages from a serial on that a filter lets

@@ -79,8 +79,11 @@ func (s *streamState) trim() *streamState {
 	for _, c := range s.cursors {
 		gone = min(gone, max(c.next, s.first))
 	}
-	if k := s.log.len(); k > 0 && s.log.at(k-1).at != nil {
-		gone = min(gone, s.serialAt(foreign.Position{Ledger: s.log.at(k - 1).at.Ledger}))
+	if k := s.log.len(); k > 0 {
+		last := s.log.at(k - 1)
+		if gone = min(gone, last.serial); last.at != nil { // else it may be the first of its ledger
+			gone = min(gone, s.serialAt(foreign.Position{Ledger: last.at.Ledger}))
+		}
 	}
 	n.gone = max(s.gone, gone)
 	return &n
@@ -269,14 +272,15 @@ func (m streamMachine) effects(from state, x *item) []state {
 		}
 		return []state{n}
 	case foreign.Poll:
+		var out []state
 		next, ok := s.cursor(x.op.Ask.Key)
 		if !ok {
 			next = s.first
+			out = append(out, s.with(x.op.Ask.Key, next))
 		}
-		if next == anywhere {
-			return nil
+		if next == anywhere || !x.op.Ask.AutoCommit {
+			return out
 		}
-		var out []state
 		for _, i := range s.live(next, x.op.Ask.Subject, wanted(x)) {
 			out = append(out, s.with(x.op.Ask.Key, s.log.at(i).serial+1))
 		}
@@ -297,10 +301,10 @@ func (m streamMachine) matters(u, y *item) bool {
 	ask := y.op.Ask
 	switch u.op.F {
 	case foreign.Append:
-		return y.op.F == foreign.Purge && (y.op.Answer.Count != nil || ask.Keep != nil) && y.phase != sampling ||
-			y.op.F == foreign.ListOffsets && ask.Which == op.LatestOffset
+		return y.op.F == foreign.Purge && (y.op.Answer.Count != nil || ask.Keep != nil) ||
+			y.op.F == foreign.Append && m.counted || y.op.F == foreign.ListOffsets && ask.Which == op.LatestOffset
 	case foreign.Poll, foreign.StoreBookmark, foreign.DeleteBookmark:
-		return u.op.Ask.Key == ask.Key && moves(y) || y.phase == trim
+		return u.op.Ask.Key == ask.Key && moves(y) || u.op.Ask.Key == y.key || y.phase == trim
 	}
 	switch {
 	case y.phase == sampling:

@@ -1,0 +1,3 @@
+package form
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds

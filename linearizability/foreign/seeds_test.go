@@ -1,0 +1,3 @@
+package foreign
+
+import _ "purgelab/linearizability/seeds" // accepts -seeds
