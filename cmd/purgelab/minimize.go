@@ -24,19 +24,23 @@ import (
 type minimizeFlags struct {
 	jobs                   int
 	out, scenario, defects string
+	semantics              *choice
 	force                  bool
 }
 
 // newMinimizeCmd is "purgelab minimize".
 func newMinimizeCmd() *cobra.Command {
-	var f minimizeFlags
+	f := minimizeFlags{semantics: newChoice("restart", "restart", "continue")}
 	cmd := &cobra.Command{
-		Use:   "minimize RUN-DIR",
+		Use:   "minimize RUN-DIR|FILE.jsonl",
 		Short: "Make a red run small: few operations, few faults, the same violation",
 		Long: `Leave out of a red run the faults, clients, operations and messages that are not
 needed, while the same property stays violated; with a defect switched on, only while
 the property holds without it. The result is a run folder of its own. docs/minimize.md
 says how it is done.
+
+Of a history, ours or another system's, operations are left out while it stays wrong
+for the same reason.
 
 With --defects the first run that shows each defect is made small, and the table of
 how small goes into a document.
@@ -47,7 +51,8 @@ Exit code: 0 nothing more can be left out, 1 (with --defects) fewer than nine in
 get small, 2 interrupted, or --scenario cannot say it, 3 bad usage, or no property is
 violated.`,
 		Example: `  purgelab minimize out/seven
-  purgelab minimize out/seven --out out/small --scenario small.txt`,
+  purgelab minimize out/seven --out out/small --scenario small.txt
+  purgelab minimize theirs.jsonl --semantics continue --out small.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.jobs < 0:
@@ -55,16 +60,20 @@ violated.`,
 			case f.defects != "" && len(args) == 0:
 				return f.table(cmd)
 			case len(args) != 1 || f.defects != "":
-				return usageError("purgelab minimize: want one run folder, or --defects, got %d and --defects %q", len(args), f.defects)
+				return usageError("purgelab minimize: want one run folder or history, or --defects, got %d and --defects %q", len(args), f.defects)
+			case fileExists(args[0]):
+				return f.history(cmd, args[0])
 			}
 			return f.run(cmd, args[0])
 		},
 	}
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "runs at a time (default: one per core)")
-	cmd.Flags().StringVar(&f.out, "out", "", "folder for the result (default: that of the run with -min at its end)")
+	cmd.Flags().StringVar(&f.out, "out", "", "folder, or file, for the result (default: that of the run or history with -min at its end)")
 	cmd.Flags().StringVar(&f.scenario, "scenario", "", "save the result as a scenario in this file, too")
 	cmd.Flags().StringVar(&f.defects, "defects", "", "instead of a run: write the table of all defects into this Markdown file, between its marks if it has them")
-	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace the files of another run")
+	cmd.Flags().Var(f.semantics, "semantics", "of a history, numbering after a purge: "+f.semantics.list())
+	completeChoices(cmd, "semantics", f.semantics)
+	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace what is there")
 	return cmd
 }
 

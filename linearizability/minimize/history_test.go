@@ -1,0 +1,105 @@
+package minimize
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/linearizability/check"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/judge"
+	"purgelab/linearizability/run"
+	"purgelab/linearizability/verdict"
+	"purgelab/model"
+)
+
+func events(t testing.TB, lines ...string) []history.Event {
+	e, err := history.Parse("theirs.jsonl", strings.NewReader(strings.Join(lines, "\n")))
+	require.NoError(t, err)
+	return e
+}
+
+func recorded(t testing.TB, s run.Settings) []history.Event {
+	r, err := run.Run(context.Background(), s)
+	require.NoError(t, err)
+	return r.History
+}
+
+func smaller(t testing.TB, e []history.Event, o HistoryOptions) *HistoryResult {
+	r, err := History(context.Background(), "theirs.jsonl", e, o)
+	require.NoError(t, err)
+	require.NoError(t, r.Ended)
+	require.Equal(t, verdict.Fail, r.Result.Verdict)
+	return r
+}
+
+// theirs is a small wrong history of two partitions: what was purged in partition 1 comes
+// back.
+var theirs = []string{
+	`{"process":0,"type":"invoke","f":"append","value":{"payloads":["x"]},"time":1,"partition":0}`,
+	`{"process":0,"type":"ok","f":"append","value":{"position":"i1:g0:0"},"time":2,"partition":0}`,
+	`{"process":0,"type":"invoke","f":"append","value":{"payloads":["a","b"]},"time":3,"partition":1}`,
+	`{"process":0,"type":"ok","f":"append","value":{"position":"i1:g0:0"},"time":4,"partition":1}`,
+	`{"process":1,"type":"invoke","f":"store-bookmark","value":{"key":"consumer-1","at":"i1:g0:1"},"time":5,"partition":1}`,
+	`{"process":1,"type":"ok","f":"store-bookmark","time":6,"partition":1}`,
+	`{"process":0,"type":"invoke","f":"purge","value":{},"time":7,"partition":1}`,
+	`{"process":0,"type":"ok","f":"purge","value":{"position":"i1:g1:0"},"time":8,"partition":1}`,
+	`{"process":1,"type":"invoke","f":"poll","value":{"strategy":"first","max":10},"time":9,"partition":1}`,
+	`{"process":1,"type":"ok","f":"poll","value":{"position":"i1:g1:0","records":["a","b"]},"time":10,"partition":1}`,
+	`{"process":2,"type":"invoke","f":"list-offsets","value":{"which":"latest"},"time":11,"partition":1}`,
+	`{"process":2,"type":"ok","f":"list-offsets","value":{"position":"i1:g1:0","found":true},"time":12,"partition":1}`,
+}
+
+func TestReasonStays(t *testing.T) {
+	r := smaller(t, events(t, theirs...), HistoryOptions{})
+	require.Equal(t, 6, r.Before)
+	require.EqualValues(t, judge.PurgedReturned, r.Result.Class)
+	require.LessOrEqual(t, r.Ops, 3)
+	for _, e := range r.Events {
+		require.EqualValues(t, 1, e.Partition)
+	}
+
+	whole := recorded(t, run.Settings{Seed: 3, Design: "advance", Faults: "network", Defect: "end-from-records"})
+	o := HistoryOptions{Check: check.Options{Semantics: model.Semantics{Numbering: model.Continue}}}
+	r = smaller(t, whole, o)
+	require.EqualValues(t, judge.LostAppend, r.Result.Class)
+	require.Equal(t, 2, r.Ops)
+}
+
+// Without a reason of the judge, what the search wants of the decisive answer stays, so
+// that the operations which it follows from are left.
+func TestWantedAnswerStays(t *testing.T) {
+	whole := recorded(t, run.Settings{Seed: 1, Design: "advance", Faults: "all", Defect: "read-moved"})
+	o := HistoryOptions{Check: check.Options{Semantics: model.Semantics{Numbering: model.Continue}}, Jobs: 1}
+	ops, err := history.Pair("whole", whole)
+	require.NoError(t, err)
+	before, _, err := check.Check(context.Background(), ops, o.Check)
+	require.NoError(t, err)
+	r := smaller(t, whole, o)
+	require.Empty(t, r.Result.Class)
+	require.Equal(t, wanted(before.Reason), wanted(r.Result.Reason))
+	require.NotEmpty(t, wanted(r.Result.Reason))
+	require.Less(t, r.Ops, r.Before/4)
+	// But for the decisive answer it is right.
+	ops, err = history.Pair("part", r.Events[:len(r.Events)-1])
+	require.NoError(t, err)
+	v, _, err := check.Check(context.Background(), ops, o.Check)
+	require.NoError(t, err)
+	require.Equal(t, verdict.Pass, v.Verdict, v.Reason)
+
+	o.Jobs = 3
+	again := smaller(t, whole, o)
+	require.Equal(t, r.Runs, again.Runs)
+	require.Equal(t, r.Events, again.Events)
+}
+
+func TestHistoryThatIsRightStaysAsItIs(t *testing.T) {
+	var e *NotWrongError
+	_, err := History(context.Background(), "theirs.jsonl", events(t, theirs[:8]...), HistoryOptions{})
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, verdict.Pass, e.Result.Verdict)
+	_, err = History(context.Background(), "theirs.jsonl", events(t, theirs[1]), HistoryOptions{})
+	require.ErrorContains(t, err, "want an invoke")
+}
