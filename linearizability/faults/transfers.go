@@ -6,9 +6,9 @@ import (
 	"purgelab/impl/sim"
 )
 
-// SpoilTransfers adds to most plans that break everything a time in which messages of
-// transfers of state are altered on their way, or come late. The generator is its own,
-// so that the rest of the plan stays as it was.
+// SpoilTransfers adds to most plans that break everything, and to most swarms, a time in
+// which messages of transfers of state are altered on their way, or come late. The
+// generator is its own, so that the rest of the plan stays as it was.
 func (p *Plan) SpoilTransfers(class Class, span int64, r *rand.Rand) {
 	if class != All && class != Swarm || r.IntN(4) == 0 {
 		return

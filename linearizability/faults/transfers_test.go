@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Transfers are spoilt in most plans that break everything and in no others; what those
-// had stays as it was, and what is printed reads back.
+// Transfers are spoilt in most plans that break everything, or are swarms, and in no
+// others; what those had stays as it was, and what is printed reads back.
 func TestSpoilTransfers(t *testing.T) {
 	for _, class := range Classes {
 		added := 0
