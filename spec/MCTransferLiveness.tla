@@ -25,7 +25,7 @@ Fair ==
     /\ WF_all(Applies)
     /\ WF_all(Boots)
     /\ WF_all(Agrees /\ last'.a = "Commit")
-    /\ WF_all(OfferTransfer(r2))
+    /\ WF_all(OfferTransfer(r2, commit))
     /\ SF_all(StageManifest(r1, r2))
     /\ SF_all(StageChunk(r1, r2))
     /\ SF_all(CommitInstall(r1, pull[r1].n))

@@ -103,6 +103,17 @@ Newer(n) ==
     \* DEFECT OlderOfferAccepted: an offer is an offer
     \/ OlderOfferAccepted
 
+(* Up to here the journal may be compacted. *)
+CompactTo ==
+    \* DEFECT CompactPastCheckpoint: what is applied need not be durable
+    IF CompactPastCheckpoint THEN mem.applied ELSE Using.ckpt.applied
+
+(* What else a step of Ordered does: the log may grow, and what is applied is journaled. *)
+Beside ==
+    /\ Follow
+    /\ journal' = [journal EXCEPT !.held = IF "n" \in DOMAIN last' THEN Max(@, last'.n) ELSE @]
+    /\ UNCHANGED <<stage, root, ghost_installs>>
+
 -----------------------------------------------------------------------------
 (* ACTION CommitElsewhere
    WHO    the other members
@@ -121,8 +132,7 @@ Compact(n) ==
     /\ Running
     /\ MayCompact
     /\ n > journal.first
-    \* DEFECT CompactPastCheckpoint: what is applied need not be durable
-    /\ n = IF CompactPastCheckpoint THEN mem.applied ELSE Using.ckpt.applied
+    /\ n <= CompactTo
     /\ journal' = [journal EXCEPT !.first = n]
     /\ last' = [a |-> "Compact", n |-> n]
     /\ UNCHANGED <<store, ghosts, peers, stage, root, ghost_installs>>
@@ -271,14 +281,12 @@ Own ==
        \/ \E g \in Generations \cup {0} : Reclaim(g)
        \/ Serve
        \/ \E q \in Reads : Answer(q)
-    /\ Follow
-    /\ journal' = [journal EXCEPT !.held = IF "n" \in DOMAIN last' THEN Max(@, last'.n) ELSE @]
-    /\ UNCHANGED <<stage, root, ghost_installs>>
+    /\ Beside
 
 TransferNext ==
     \/ Own
     \/ \E o \in Ops : CommitElsewhere(o)
-    \/ \E n \in Numbers : Compact(n)
+    \/ Compact(CompactTo)
     \/ \E n \in Numbers : StageManifest(n)
     \/ RefuseTransfer(journal.held)
     \/ StageChunk(stage.got + 1)

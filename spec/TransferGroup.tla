@@ -57,12 +57,16 @@ TransferInit ==
 (* The incarnation in which the replicas are. *)
 Incarnation == Current.inc
 
-(* What replica r offers when it has applied all that it should. The op is that of     *)
-(* consensus, the state that of the replica.                                        *)
-Snapshot(r) ==
-    LET \* DEFECT SessionsNotTransferred: messages and bookmarks are the state
-        seen == IF SessionsNotTransferred THEN [s \in Sessions |-> NotSeen] ELSE rep[r].seen
-    IN [i |-> Incarnation, n |-> commit, f |-> [rep[r] EXCEPT !.seen = seen, !.applied = commit]]
+(* What replica r knows to be committed. *)
+Known(r) == commit
+
+(* What replica r offers as of op n, when it has applied all that it should: the state of  *)
+(* a checkpoint, or, being behind, what it has, under the number that it should have.       *)
+Snapshot(r, n) ==
+    LET f == IF n < rep[r].applied THEN Booted(rep[r], n) ELSE rep[r]
+        \* DEFECT SessionsNotTransferred: messages and bookmarks are the state
+        seen == IF SessionsNotTransferred THEN [s \in Sessions |-> NotSeen] ELSE f.seen
+    IN [i |-> Incarnation, n |-> n, f |-> [f EXCEPT !.seen = seen, !.applied = n]]
 
 (* Offer x is of the present incarnation and above all that r holds. *)
 Newer(r, x) ==
@@ -73,17 +77,18 @@ Newer(r, x) ==
 -----------------------------------------------------------------------------
 (* ACTION OfferTransfer
    WHO    replica s, which leads or has read what is committed
-   Pins its state for whoever is behind. *)
-OfferTransfer(s) ==
+   Pins its state as of op n, a checkpoint, for whoever is behind. *)
+OfferTransfer(s, n) ==
     /\ rep[s].up
     /\ MayOffer(s)
-    /\ commit > 0
+    /\ n > 0
+    /\ n >= rep[s].boundary
        \* DEFECT EmptyLeaderOverwrites: a replica offers what it has
-    /\ EmptyLeaderOverwrites \/ rep[s].applied = commit
-    /\ pin[s].n # commit
-    /\ pin' = [pin EXCEPT ![s] = Snapshot(s)]
+    /\ EmptyLeaderOverwrites \/ (rep[s].applied >= Known(s) /\ n <= rep[s].applied)
+    /\ pin[s].n # n
+    /\ pin' = [pin EXCEPT ![s] = Snapshot(s, n)]
     /\ ghost_exports' = Counted(ghost_exports)
-    /\ last' = [a |-> "OfferTransfer", r |-> s, n |-> commit]
+    /\ last' = [a |-> "OfferTransfer", r |-> s, n |-> n]
     /\ UNCHANGED <<store, ghosts, dropped, known, pull, ghost_installs>>
 
 (* ACTION Compact
@@ -243,7 +248,7 @@ TransferNext ==
     \/ Boots
     \/ Rejoins
     \/ Succeeds
-    \/ \E s \in Replicas : OfferTransfer(s)
+    \/ \E s \in Replicas : OfferTransfer(s, commit)
     \/ Compact(commit)
     \/ \E r, s \in Replicas : StageManifest(r, s)
     \/ \E r, s \in Replicas : RefuseTransfer(r, s)
