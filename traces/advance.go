@@ -6,7 +6,7 @@ import "fmt"
 // there is to judge, see TraceAdvanceGroup.
 var advance = design{
 	name:  "advance",
-	local: judge{level: Local, root: "TraceAdvance", spec: "Advance", steps: localSteps, reason: advanceReason},
+	local: judge{level: Local, root: "TraceAdvance", spec: "Advance", steps: localSteps, log: movedOps, reason: advanceReason},
 	group: judge{level: Group, root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
 		steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
@@ -28,13 +28,13 @@ var advance = design{
 		{Action: PowerLoss,
 			Local: words("f o"), Group: words("r"),
 			Spec: "Advance!PowerLoss", Code: "impl/sim: down"},
-		{Action: Boot, Needs: words("kind front"), May: words("count offset"), Kinds: words("none"),
+		{Action: Boot, Needs: words("kind front"), May: words("count offset key"), Kinds: words("none"),
 			Local: words("n f o g ap st en"), Group: words("r g ap st en"),
 			Spec: "Advance!Boot", Code: "impl/replica: Open"},
 		{Action: Serve,
 			Local: words("g ap st en"),
 			Spec:  "Advance!Serve", Code: "impl/replica: checkServing"},
-	}, agreedRules...),
+	}, append(agreedRules, moveRules...)...),
 }
 
 // advanceReason words what is particular to this design; the rest is as in ordered.

@@ -125,22 +125,22 @@ func (a *agreed) find(i op.Incarnation) int {
 	return slices.IndexFunc(a.lines, func(l agreedLine) bool { return l.incarnation == i })
 }
 
-// in is what was agreed on by op, as an incarnation sees it.
-func (a *agreed) in(i op.Incarnation) map[op.Number]observe.Event {
+// in is what was agreed on, as an incarnation sees it.
+func (a *agreed) in(i op.Incarnation) *agreedLine {
 	if at := a.find(i); at >= 0 {
-		return a.lines[at].commits
+		return &a.lines[at]
 	}
-	return nil
+	return &agreedLine{}
 }
 
-// log is what a line adds to what it keeps of the one before, as TLA+ records: of
-// each op what the first replica that came to it told of its effect. Every other
-// telling has to agree, which is TLC's to judge.
-func (l *agreedLine) log() []string {
-	var out []string
-	if l.kept == 0 {
-		out = append(out, `[k |-> "other"]`)
-	}
+// log is what a line adds to what it keeps of the one before.
+func (l *agreedLine) log() []string { return l.ops()[l.kept:] }
+
+// ops are those of the whole line from op 1 on, as TLA+ records: of each op what the
+// first replica that came to it told of its effect. Every other telling has to agree,
+// which is TLC's to judge.
+func (l *agreedLine) ops() []string {
+	out := []string{`[k |-> "other"]`}
 	var settled op.Generation
 	for n := op.Number(firstOp + 1); ; n++ {
 		c, ok := l.commits[n]
@@ -161,8 +161,6 @@ func (l *agreedLine) log() []string {
 			}
 			text = fmt.Sprintf(`[k |-> "%s", g |-> %d]`, k, c.Generation)
 		}
-		if n > l.kept {
-			out = append(out, text)
-		}
+		out = append(out, text)
 	}
 }

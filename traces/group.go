@@ -16,7 +16,7 @@ const Propose observe.Action = "Propose"
 func groupSteps(p Piece, a *agreed) []step {
 	b := groupBuilder{agreed: a, at: make([]groupReplica, p.Replicas+1)}
 	for i := range b.at {
-		b.at[i].crash = -1
+		b.at[i] = groupReplica{crash: -1, blank: true}
 	}
 	for _, l := range p.Lines {
 		b.add(l)
@@ -28,6 +28,11 @@ type groupReplica struct {
 	running    bool
 	crash      int // index of the crash before the boot to come, or -1
 	generation op.Generation
+	// Of transfers: the home that it was last known to use, whether the boot to come is
+	// of an install, and whether it has booted nothing yet.
+	home      string
+	installed bool
+	blank     bool
 }
 
 type groupBuilder struct {
@@ -58,7 +63,29 @@ func (b *groupBuilder) add(l Line) {
 			return
 		}
 		r.running, r.crash = false, len(b.out)
+	case StageManifest:
+		if !r.running { // of a CopyState
+			return
+		}
+	case CommitInstall:
+		r.generation, r.home, r.installed = l.Generation, l.Key, true
+	case CopyState:
+		r.generation, r.blank = l.Generation, false
 	case Boot:
+		if r.installed { // one with the install
+			r.installed = false
+			return
+		}
+		if b.line > 0 && r.blank && r.crash < 0 && l.Applied > firstOp {
+			b.out = append(b.out, unseen(l, observe.Event{Action: CopyState, Op: l.Applied}))
+			r.generation = l.Generation
+		}
+		if l.Key != r.home && r.crash >= 0 {
+			b.insert(r.crash, unseen(b.out[r.crash].Line, observe.Event{Action: CommitInstall,
+				Op: l.Applied, Generation: l.Generation, Applied: l.Applied, Start: l.Start, End: l.End}))
+			r.generation = l.Generation
+		}
+		r.home, r.blank = l.Key, false
 		if l.Kind == "complete" && l.Generation != r.generation && r.crash >= 0 {
 			crash := b.out[r.crash].Line
 			b.insert(r.crash, step{Unseen: true, Line: Line{Number: crash.Number, Event: observe.Event{
@@ -70,7 +97,7 @@ func (b *groupBuilder) add(l Line) {
 	case PurgeComplete:
 		r.generation = l.Generation
 	case Rejoin:
-		r.crash, r.generation = -1, 0
+		*r = groupReplica{crash: -1, blank: true}
 	case PurgeDuplicate:
 		s.Asked = now.commits[l.Op].Generation
 	case Commit:
@@ -101,7 +128,7 @@ func (b *groupBuilder) begin(i int, l Line) {
 		}
 	}
 	for r := range b.at {
-		b.at[r] = groupReplica{crash: -1}
+		b.at[r] = groupReplica{crash: -1, blank: true}
 	}
 	b.told = map[op.Number]bool{}
 }

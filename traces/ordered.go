@@ -4,7 +4,7 @@ package traces
 // against OrderedGroup.
 var ordered = design{
 	name:  "ordered",
-	local: judge{level: Local, root: "TraceOrdered", spec: "Ordered", steps: localSteps, reason: localReason},
+	local: judge{level: Local, root: "TraceOrdered", spec: "Ordered", steps: localSteps, log: movedOps, reason: localReason},
 	group: judge{level: Group, root: "TraceOrderedGroup", spec: "OrderedGroup", steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
@@ -37,11 +37,11 @@ var ordered = design{
 		{Action: PowerLoss,
 			Local: words("f"), Group: words("r"),
 			Spec: "Ordered!PowerLoss", Code: "impl/sim: down"},
-		{Action: Boot, Needs: words("kind front"), May: words("op count"), Kinds: bootKinds,
+		{Action: Boot, Needs: words("kind front"), May: words("op count key"), Kinds: bootKinds,
 			Local: words("op k n f g ap st en"), Group: words("r g ap st en"),
 			Spec: "Ordered!Boot", Code: "impl/replica: Open"},
 		{Action: Serve,
 			Local: words("g ap st en"),
 			Spec:  "Ordered!Serve", Code: "impl/replica: checkServing"},
-	}, agreedRules...),
+	}, append(agreedRules, moveRules...)...),
 }

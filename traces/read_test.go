@@ -116,6 +116,9 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			if r.Action == NewIncarnation {
 				out.Key = "i1:g0:3"
 			}
+			if r.Action == CommitInstall {
+				out.Key = "h1"
+			}
 		case "kind":
 			out.Kind = "poll"
 			if r.Kinds != nil {

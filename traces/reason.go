@@ -53,8 +53,10 @@ func localReason(s step, f facts) string {
 		return "the replica is running already"
 	case s.Action == Boot:
 		return bootReason(s, f)
-	case down:
+	case down && s.Action != CopyState:
 		return "the replica is down"
+	case isMove(s):
+		return moveReason(s, f)
 	case s.Action == Serve && f.text("up") == "serve":
 		return "the replica serves already"
 	case s.Action == Serve && f.number("front") > f.number("now", "applied"):
@@ -223,8 +225,10 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("boots at op %d: it had applied %d", s.Applied, next-1)
 	case s.Action == Boot:
 		return stateReason(s, f)
-	case !up:
+	case !up && s.Action != CopyState:
 		return "the replica is down"
+	case isMove(s):
+		return moveReason(s, f)
 	case s.Action == Answer:
 		return answerReason(s, f)
 	case s.Action == NewIncarnation && int64(s.Op) != next-1:

@@ -103,7 +103,7 @@ func (b *resetGroup) insert(i int, s step) {
 // resetLog is the committed log of a group piece from op 1, each op as it was
 // asked for. An append that no replica executed repeats another one.
 func resetLog(p Piece, a *agreed) [][]string {
-	commits := a.in(0)
+	commits := a.in(0).commits
 	executed := map[op.Number]bool{}
 	for _, l := range p.Lines {
 		if l.Kind == "append" && (l.Action == Materialize || l.Action == Filtered) {

@@ -219,12 +219,12 @@ func TestSamples(t *testing.T) {
 	var list []*Trace
 	accepted, err := filepath.Glob("testdata/accepted/*.ndjson")
 	require.NoError(t, err)
-	require.Len(t, accepted, 11)
+	require.Len(t, accepted, 13)
 	for _, path := range accepted {
 		list = append(list, readSample(t, path))
 	}
 	lines := map[string]int{}
-	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions, memberCorruptions) {
+	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions, memberCorruptions, moveCorruptions) {
 		tr, line := spoiled(t, c)
 		if rewrite {
 			require.NoError(t, os.MkdirAll("testdata/rejected", 0o777))

@@ -52,10 +52,11 @@ func Split(t *Trace) []Piece {
 	return out
 }
 
-// says tells whether the piece holds an op that reached a replica's state.
+// says tells whether the piece holds an op, or a state, that reached a replica's state.
 func says(p *Piece) bool {
 	for _, l := range p.Lines {
-		if l.Action == Materialize || l.Action == PurgeComplete {
+		switch l.Action {
+		case Materialize, PurgeComplete, CommitInstall, CopyState:
 			return true
 		}
 	}

@@ -41,7 +41,9 @@ func (s *step) agree(e observe.Event) {
 // localSteps makes the steps of a local piece: its events, the unseen ones, and
 // without crashes of a replica that was down already.
 func localSteps(p Piece, a *agreed) []step {
-	b := localBuilder{commits: a.in(p.Incarnation), applied: applied(p), crash: -1}
+	line := a.in(p.Incarnation)
+	b := localBuilder{commits: line.commits, applied: applied(p), crash: -1,
+		moving: moving{line: line, ops: op.Number(len(line.ops())), known: firstOp, later: p.Incarnation > 0, blank: true}}
 	for i, l := range p.Lines {
 		b.add(i, l)
 	}
@@ -51,6 +53,7 @@ func localSteps(p Piece, a *agreed) []step {
 // localBuilder follows what is known to be durable, to see at a boot what the
 // crash before it must have left.
 type localBuilder struct {
+	moving
 	commits map[op.Number]observe.Event
 	applied materialized
 	out     []step
@@ -73,13 +76,31 @@ func (b *localBuilder) add(i int, l Line) {
 		b.running, b.crash = false, len(b.out)
 	case Boot:
 		b.boot(i, &s.Line)
+	case Materialize:
+		b.knows(l.Op)
 	case PurgeBegin:
 		b.marker = observe.Event{Kind: "begun", Op: l.Op}
+		b.knows(l.Op)
 	case PurgeComplete:
 		b.marker = observe.Event{Kind: "complete", Op: l.Op}
 		b.saved = l.Op
 	case PurgeDuplicate:
 		s.Asked = b.commits[l.Op].Generation
+		b.knows(l.Op)
+	case CopyState:
+		steps := b.begins(l.Op, l)
+		b.out = append(b.out, steps[:len(steps)-1]...)
+	case StageManifest:
+		if b.running { // else it is a part of CopyState
+			b.out = append(b.out, b.staging(l)...)
+		}
+		return
+	case StageState:
+		b.whole = true
+	case DropTransfer:
+		b.staged = 0
+	case CommitInstall:
+		b.staged, b.home = 0, l.Key
 	case Checkpoint:
 		b.saved = l.Op
 	case Reclaim:
@@ -99,9 +120,22 @@ func (b *localBuilder) add(i int, l Line) {
 func (b *localBuilder) boot(i int, l *Line) {
 	first := b.crash < 0
 	b.running = true
-	defer func() { b.crash = -1 }()
-	if first {
-		b.saved, b.marker = l.Applied, l.Event
+	defer func() {
+		b.crash, b.blank, b.home = -1, false, l.Key
+		b.lowest, b.saved, b.marker = l.Offset, l.Applied, l.Event
+	}()
+	if first && b.blank && b.later && l.Applied > firstOp {
+		b.out = append(b.out, b.begins(l.Applied, *l)...)
+	}
+	moved := !first && l.Key != b.home
+	if moved {
+		// All of the new home is durable: a power loss is no more than a crash.
+		b.out = append(b.out[:b.crash], b.installed(b.out[b.crash].Line, b.now, l.Key)...)
+	}
+	if first || moved {
+		if k := len(b.out); k > 0 && (b.out[k-1].Action == CommitInstall || b.out[k-1].Action == CopyState) {
+			b.out[k-1].Offset = l.Offset // where the segments begin that came
+		}
 		return
 	}
 	switch {
@@ -121,9 +155,7 @@ func (b *localBuilder) boot(i int, l *Line) {
 	if l.Offset > b.lowest {
 		b.unseen(observe.Event{Action: Reclaim, Offset: l.Offset})
 	}
-	b.lowest = l.Offset
 	b.out[b.crash].Front, b.out[b.crash].Offset = l.Front, l.Offset // what a power loss left
-	b.saved, b.marker = l.Applied, l.Event
 }
 
 // unseen puts a step before the latest crash. Its line is that of the crash,

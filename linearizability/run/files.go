@@ -92,7 +92,7 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		return err
 	}
 	variant := r.Settings.Variant
-	if r.Settings.CompactOps > 0 { // whatever the variant of a reset record
+	if r.Settings.CompactOps > 0 && r.Settings.Design == "reset-record" { // whatever its variant
 		variant = "transfer"
 	}
 	t := traces.NewWriter(w, traces.Header{

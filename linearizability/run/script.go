@@ -190,12 +190,6 @@ func (s *script) beQuiet() {
 	s.reads = s.work.Quiet()
 }
 
-// moves are the steps of transfers, which no trace specification knows yet.
-var moves = map[observe.Action]bool{
-	"Compact": true, "OfferTransfer": true, "StageManifest": true, "StageState": true, "DropTransfer": true,
-	"RefuseTransfer": true, "CommitInstall": true, "ReclaimOld": true, "CopyState": true,
-}
-
 // tracer passes events to the invariants and keeps them for the trace. Every
 // replica reports an op as committed when it comes to it, after each boot again;
 // only what differs from the first report is kept.
@@ -218,7 +212,7 @@ type committed struct {
 // Observe implements observe.Sink.
 func (t *tracer) Observe(e observe.Event) {
 	t.check.Observe(e)
-	if !t.keep || moves[e.Action] {
+	if !t.keep {
 		return
 	}
 	if i := &t.in[e.Partition]; e.Action == "NewIncarnation" && e.Count > *i {

@@ -1,12 +1,22 @@
 ---------------------------- MODULE TraceAdvance ----------------------------
 (* Could one replica, as Advance describes it, have done what a trace says?     *)
 (* Works as TraceOrdered does, and has the same event fields. Of a Boot and of a   *)
-(* Reclaim, o is the base of the first segment that is left.                     *)
+(* Reclaim, o is the base of the first segment that is left; of an install, of the first  *)
+(* one that came.                                                             *)
+(*                                                                           *)
+(* A replica that takes the state of another does what Transfer says of it, here upon the  *)
+(* disk that Advance has. A transfer leaves the same as in Ordered: a checkpoint, and all    *)
+(* that it covers, durable.                                                     *)
 EXTENDS Advance, TraceData
 
-VARIABLES piece, cursor
+VARIABLES
+    piece, cursor,
+    stage,      \* the state that is taken: op, 0 for none, and whether it is whole
+    compacted   \* the journal begins after this op
 
 TraceRemember(hist, n, o) == hist     \* the contract is not judged here
+NoStage == [n |-> 0, whole |-> FALSE]
+Same    == UNCHANGED <<stage, compacted>>
 
 Events == TracePieces[piece]
 E      == Events[cursor]
@@ -23,6 +33,8 @@ TraceInit ==
     /\ ghost_crashes = 0
     /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
+    /\ stage = NoStage
+    /\ compacted = 0
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -60,11 +72,13 @@ TakeMaterialize ==
     /\ Materialize(E.op, OpOf(E))
     /\ EffectShown(E, last'.e)
     /\ Shows
+    /\ Same
 
 TakeCheckpoint ==
     /\ Takes("Checkpoint")
     /\ Checkpoint(E.op)
     /\ Shows
+    /\ Same
 
 (* A file holds several batches, which Advance removes one by one: the first of them  *)
 (* until the event's is the lowest.                                             *)
@@ -74,16 +88,19 @@ TakeReclaim ==
     /\ E.o > LowestBase
     /\ Reclaim(Lowest)
     /\ UNCHANGED <<piece, cursor>>
+    /\ Same
 
 TakeReclaimed ==
     /\ Takes("Reclaim")
     /\ Running
     /\ E.o = LowestBase \/ There = <<>>
     /\ UNCHANGED vars
+    /\ Same
 
 TakeProcessCrash ==
     /\ Takes("ProcessCrash")
     /\ ProcessCrash
+    /\ Same
 
 (* The Boot that follows tells the highest op that was left, and the first segment    *)
 (* that is there. See TraceOrdered.                                            *)
@@ -93,6 +110,7 @@ TakePowerLoss ==
            back == {disk.segs[i].op : i \in {j \in DOMAIN disk.segs : disk.segs[j].base >= E.o}}
        IN PowerLossLeaving(Max(disk.synced, upTo(disk.segs)), Max(disk.bmsSynced, upTo(disk.bms)),
                            disk.gone \cap back)
+    /\ Same
 
 TakeBoot ==
     /\ Takes("Boot")
@@ -101,11 +119,107 @@ TakeBoot ==
     /\ E.o = LowestBase
     /\ E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
     /\ Shows
+    /\ Same
 
 TakeServe ==
     /\ Takes("Serve")
     /\ Serve
     /\ Shows
+    /\ Same
+
+(* Transfer!CommitElsewhere. *)
+TakeCommitElsewhere ==
+    /\ Takes("CommitElsewhere")
+    /\ E.op = Len(log) + 1
+    /\ log' = Append(log, TraceLogs[piece][1][E.op])
+    /\ UNCHANGED <<up, mem, disk, last, ghosts>>
+    /\ Same
+
+(* What a member offers that has applied ops n to m after offering p; see TraceOrdered. *)
+RECURSIVE PeerUpTo(_, _, _)
+PeerUpTo(p, n, m) ==
+    IF n > m THEN p
+    ELSE IF n = m
+    THEN LET e == Effect(p.m, log[n])
+         IN [m    |-> After(p.m, n, e),
+             segs |-> IF e.k = "append" THEN Append(p.segs, [op |-> n, base |-> e.base, n |-> e.n]) ELSE p.segs,
+             bms  |-> CASE e.k = "store"  -> Append(p.bms, [op |-> n, key |-> e.key, o |-> e.o])
+                        [] e.k = "delete" -> Append(p.bms, [op |-> n, key |-> e.key, o |-> -1])
+                        [] OTHER -> p.bms]
+    ELSE LET half == (n + m) \div 2 IN PeerUpTo(PeerUpTo(p, n, half), half + 1, m)
+
+Offered(n) == PeerUpTo([m |-> FreshFacts(TraceFirst, 0, 0), segs |-> <<>>, bms |-> <<>>], TraceFirst + 1, n)
+
+(* The disk that the state as of op n makes: segments from offset o on, which are all that *)
+(* has messages at or above the start.                                           *)
+Home(n, o) ==
+    LET p == Offered(n)
+        segs == SelectSeq(p.segs, LAMBDA e : e.base >= o)
+    IN [ckpt |-> [applied |-> n, start |-> p.m.start, end |-> p.m.end],
+        segs |-> segs, synced |-> Len(segs), gone |-> {}, bms |-> p.bms, bmsSynced |-> Len(p.bms)]
+
+Whole(n, o) ==
+    LET p == Offered(n)
+    IN \A i \in DOMAIN p.segs : p.segs[i].base + p.segs[i].n > p.m.start => p.segs[i].base >= o
+
+TakeCompact ==
+    /\ Takes("Compact")
+    /\ Running
+    /\ E.op > compacted
+    /\ E.op <= disk.ckpt.applied
+    /\ compacted' = E.op
+    /\ UNCHANGED <<vars, stage>>
+    /\ Shows
+
+(* Op n is above all that the replica has. *)
+Newer(n) == n > mem.applied /\ n > E.l
+
+TakeStageManifest ==
+    /\ Takes("StageManifest")
+    /\ Running
+    /\ stage = NoStage
+    /\ E.op \in 1 .. Len(log)
+    /\ Newer(E.op)
+    /\ stage' = [NoStage EXCEPT !.n = E.op]
+    /\ UNCHANGED <<vars, compacted>>
+    /\ Shows
+
+TakeStageState ==
+    /\ Takes("StageState")
+    /\ Running
+    /\ stage = [NoStage EXCEPT !.n = E.op]
+    /\ stage' = [stage EXCEPT !.whole = TRUE]
+    /\ UNCHANGED <<vars, compacted>>
+    /\ Shows
+
+TakeCommitInstall ==
+    /\ Takes("CommitInstall")
+    /\ Running
+    /\ stage = [n |-> E.op, whole |-> TRUE]
+    /\ Newer(E.op)
+    /\ Whole(E.op, E.o)
+    /\ disk' = Home(E.op, E.o)
+    /\ up' = "down"
+    /\ mem' = NoFacts
+    /\ stage' = NoStage
+    /\ UNCHANGED <<log, last, ghosts, compacted>>
+
+TakeDropTransfer ==
+    /\ Takes("DropTransfer")
+    /\ Running
+    /\ stage.n = E.op
+    /\ stage' = NoStage
+    /\ UNCHANGED <<vars, compacted>>
+
+(* See TraceOrdered. *)
+TakeCopyState ==
+    /\ Takes("CopyState")
+    /\ ~Running
+    /\ E.op \in 1 .. Len(log)
+    /\ Whole(E.op, E.o)
+    /\ disk' = Home(E.op, E.o)
+    /\ UNCHANGED <<log, up, mem, last, ghosts>>
+    /\ Same
 
 TraceNext ==
     \/ TakeMaterialize
@@ -116,11 +230,18 @@ TraceNext ==
     \/ TakePowerLoss
     \/ TakeBoot
     \/ TakeServe
+    \/ TakeCommitElsewhere
+    \/ TakeCompact
+    \/ TakeStageManifest
+    \/ TakeStageState
+    \/ TakeCommitInstall
+    \/ TakeDropTransfer
+    \/ TakeCopyState
 
 (* The search has no branches: a state is told by how far it has come. *)
 TraceView == <<piece, cursor, disk.gone>>
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor, stage, compacted>>
 
 -----------------------------------------------------------------------------
 (* Prints when a sequence is accepted, and how far others have come.           *)
@@ -142,7 +263,7 @@ Enabled ==
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> up, now |-> mem, disk |-> Booted, front |-> Front, lowest |-> LowestBase,
+             [up |-> up, now |-> mem, stage |-> stage, disk |-> Booted, front |-> Front, lowest |-> LowestBase,
               batch |-> IF There = <<>> THEN [op |-> 0, base |-> 0, n |-> 0] ELSE There[1],
               ckpt |-> disk.ckpt,
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],

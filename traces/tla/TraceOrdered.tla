@@ -1,5 +1,6 @@
 ---------------------------- MODULE TraceOrdered ----------------------------
-(* Could one replica, as Ordered describes it, have done what a trace says?    *)
+(* Could one replica, as Ordered describes it, have done what a trace says, and as    *)
+(* Transfer does, if it took the state of another?                             *)
 (*                                                                           *)
 (* TraceData holds the events of many replicas, a sequence each. An initial    *)
 (* state picks one of them; then each step takes the event under the cursor    *)
@@ -11,8 +12,13 @@
 (* Event fields: a action; op, g, key, o, n, k as in docs/traces.md; ap, st,    *)
 (* en, and g of most, the replica's applied op, start, end and generation after *)
 (* the step; q the generation that a purge op asked for; f the highest op that    *)
-(* the disk gives evidence of.                                                 *)
-EXTENDS Ordered, TraceData
+(* the disk gives evidence of; l, of an install, up to which op the replica has in its  *)
+(* log what is offered.                                                        *)
+(*                                                                           *)
+(* Ops that the replica was not given come into the log when it begins to take a state  *)
+(* that has their effects (CommitElsewhere); TraceLogs holds what they are, of sequences  *)
+(* in which that happens. What is offered is what these ops make of an empty state.      *)
+EXTENDS Transfer, TraceData
 
 VARIABLES piece, cursor
 
@@ -22,8 +28,22 @@ TraceSeen(hist, n, o, before) == before
 Events == TracePieces[piece]
 E      == Events[cursor]
 
+(* What is offered is computed when it is taken; a trace has no offers that are not.   *)
+TraceFollow == UNCHANGED peers
+
+(* What a member offers that has applied ops n to m after offering p; in halves, for      *)
+(* depth.                                                                     *)
+RECURSIVE PeerUpTo(_, _, _)
+PeerUpTo(p, n, m) ==
+    IF n > m THEN p
+    ELSE IF n = m THEN PeerAfter(p, n, log[n])
+    ELSE LET half == (n + m) \div 2 IN PeerUpTo(PeerUpTo(p, n, half), half + 1, m)
+
+TraceOffered(n) ==
+    PeerUpTo([m |-> FreshFacts(TraceFirst, 0, 0), segs |-> <<>>, bms |-> <<>>], TraceFirst + 1, n)
+
 TraceInit ==
-    /\ Init
+    /\ TransferInit
     /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
 
@@ -62,21 +82,25 @@ TakeMaterialize ==
     /\ Materialize(E.op, OpOf(E))
     /\ EffectShown(E, last'.e)
     /\ ShowsAll
+    /\ Beside
 
 TakePurgeBegin ==
     /\ Takes("PurgeBegin")
     /\ PurgeBegin(E.op, E.g)
     /\ Shows
+    /\ Beside
 
 TakePurgeSwitch ==
     /\ Takes("PurgeSwitch")
     /\ PurgeSwitch(E.op, E.g)
     /\ Shows
+    /\ Beside
 
 TakePurgeComplete ==
     /\ Takes("PurgeComplete")
     /\ PurgeComplete(E.op, E.g)
     /\ ShowsAll
+    /\ Beside
 
 (* A purge that settles its intent without a new generation, because it        *)
 (* expected another position, is told as a duplicate too.                      *)
@@ -86,11 +110,13 @@ TakePurgeDuplicate ==
     /\ IF E.q <= mem.settled THEN PurgeDuplicate(E.op, E.q)
        ELSE E.g = E.q /\ Materialize(E.op, SettleOp(E.q))
     /\ Shows
+    /\ Beside
 
 TakeCheckpoint ==
     /\ Takes("Checkpoint")
     /\ Checkpoint(E.op)
     /\ ShowsAll
+    /\ Beside
 
 (* The event says of which generation a file was removed. The first file of a    *)
 (* generation left behind counts as its folder; segments of the present one       *)
@@ -101,10 +127,11 @@ TakeReclaim ==
     /\ IF disk.marker.st = "complete" /\ E.g \in Folders(disk) /\ E.g < disk.marker.g
        THEN Reclaim(E.g)
        ELSE E.g <= mem.gen /\ UNCHANGED vars
+    /\ UNCHANGED <<peers, transfer, ghost_installs>>
 
 TakeProcessCrash ==
     /\ Takes("ProcessCrash")
-    /\ ProcessCrash
+    /\ Crash
 
 (* The Boot that follows tells the highest op that was left. Of what lies below   *)
 (* it, replay writes again what is not there: so all of it may count as left.     *)
@@ -113,10 +140,11 @@ TakePowerLoss ==
     /\ LET f == disk.dirs[OpenedAtBoot(disk)]
            upTo(entries) == Cardinality({j \in DOMAIN entries : entries[j].op <= E.f})
        IN PowerLossLeaving(disk.stable, Max(f.segsSynced, upTo(f.segs)), Max(f.bmsSynced, upTo(f.bms)), {})
+    /\ UNCHANGED <<peers, transfer, ghost_installs>>
 
 TakeBoot ==
     /\ Takes("Boot")
-    /\ Boot(E.ap, E.g)
+    /\ OpenHome(E.ap, E.g)
     /\ E.k = disk.marker.st
     /\ E.k = "none" \/ E.op = disk.marker.p
     /\ E.f \in {0, Front(disk)}
@@ -127,6 +155,55 @@ TakeServe ==
     /\ Takes("Serve")
     /\ Serve
     /\ ShowsAll
+    /\ Beside
+
+TakeCommitElsewhere ==
+    /\ Takes("CommitElsewhere")
+    /\ CommitElsewhere(TraceLogs[piece][1][E.op])
+
+TakeCompact ==
+    /\ Takes("Compact")
+    /\ Compact(E.op)
+    /\ ShowsAll
+
+(* The replica may have journaled more than it has applied. *)
+TakeStageManifest ==
+    /\ Takes("StageManifest")
+    /\ E.op > E.l
+    /\ StageManifest(E.op)
+    /\ ShowsAll
+
+(* The chunks that are staged before it, and their syncs, are one with it. *)
+TakeStageState ==
+    /\ Takes("StageState")
+    /\ Running
+    /\ stage.n = E.op
+    /\ stage.state = "no"
+    /\ stage' = [n |-> E.op, got |-> Chunks(E.op), synced |-> TRUE, state |-> "yes"]
+    /\ UNCHANGED <<vars, peers, journal, root, ghost_installs>>
+    /\ ShowsAll
+
+TakeCommitInstall ==
+    /\ Takes("CommitInstall")
+    /\ E.op > E.l
+    /\ CommitInstall(E.op)
+
+TakeDropTransfer ==
+    /\ Takes("DropTransfer")
+    /\ stage.n = E.op
+    /\ DropTransfer
+
+(* A new incarnation may begin with a state that another one left: it is in its place   *)
+(* before the replica boots for the first time.                                 *)
+TakeCopyState ==
+    /\ Takes("CopyState")
+    /\ ~Running
+    /\ E.op \in 1 .. Len(log)
+    /\ disk' = LET h == Home(E.op)
+               IN [h EXCEPT !.dirs = [g \in DOMAIN h.dirs |->
+                                         [h.dirs[g] EXCEPT !.segsSynced = Len(h.dirs[g].segs)]]]
+    /\ journal' = [journal EXCEPT !.held = E.op]
+    /\ UNCHANGED <<log, up, mem, last, ghosts, peers, stage, root, ghost_installs>>
 
 TraceNext ==
     \/ TakeMaterialize
@@ -140,11 +217,18 @@ TraceNext ==
     \/ TakePowerLoss
     \/ TakeBoot
     \/ TakeServe
+    \/ TakeCommitElsewhere
+    \/ TakeCompact
+    \/ TakeStageManifest
+    \/ TakeStageState
+    \/ TakeCommitInstall
+    \/ TakeDropTransfer
+    \/ TakeCopyState
 
 (* The search has no branches: a state is told by how far it has come. *)
 TraceView == <<piece, cursor>>
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<all, piece, cursor>>
 
 -----------------------------------------------------------------------------
 (* Prints when a sequence is accepted, and how far others have come.           *)
@@ -157,7 +241,7 @@ Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
         next == mem.applied + 1
     IN IF ~Running THEN {"Boot", "PowerLoss"}
-       ELSE {"ProcessCrash", "PowerLoss"}
+       ELSE If(stage.n # 0, "DropTransfer") \cup If(stage.state = "yes" /\ stage.n > journal.held, "CommitInstall") \cup {"ProcessCrash", "PowerLoss"}
             \cup If(ENABLED Materialize(next, OtherOp), "Materialize")
             \cup If(ENABLED PurgeBegin(next, mem.settled + 1), "PurgeBegin")
             \cup If(ENABLED PurgeSwitch(disk.marker.p, disk.marker.g), "PurgeSwitch")
@@ -172,6 +256,7 @@ Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
              [up |-> up, now |-> mem, disk |-> Facts(disk), marker |-> disk.marker, front |-> Front(disk),
+              held |-> journal.held, stage |-> stage,
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
              Enabled>>)
 =============================================================================

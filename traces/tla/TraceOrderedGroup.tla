@@ -1,17 +1,19 @@
 -------------------------- MODULE TraceOrderedGroup --------------------------
 (* Could the replicas of a partition, as OrderedGroup describes them, have done *)
-(* together what a trace says? Works as TraceOrdered does; in addition           *)
+(* together what a trace says, and as TransferGroup does, if they moved state?   *)
+(* Works as TraceOrdered does; in addition                                     *)
 (* TraceData holds, for each sequence of events, the ops that were committed in    *)
 (* it. They stand in the log from the beginning: who proposed them, and which       *)
 (* others a leader change dropped, is not in a trace. They are committed one by     *)
 (* one, as the events say. An incarnation that goes on from another one adds its   *)
 (* own when it begins.                                                         *)
 (*                                                                           *)
-(* Event fields beyond those of TraceOrdered: r replica, t term, l the op up to     *)
-(* which a new incarnation has the log of the one before, ag and ao the position    *)
+(* Event fields beyond those of TraceOrdered: r replica, t term, l, of an offer, the     *)
+(* last op that its replica knows to be committed, of a new incarnation, the op up to    *)
+(* which it has the log of the one before, ag and ao the position    *)
 (* up to which it is known to agree with it; u 1 if the event is not in the trace,   *)
 (* or, of a Commit, tells an op with which the incarnation goes on.               *)
-EXTENDS OrderedGroup, TraceData, TLC
+EXTENDS TransferGroup, TraceData, TLC
 
 VARIABLES
     piece, cursor,
@@ -21,9 +23,10 @@ VARIABLES
     began,     \* what the first replica told of how each began
     suspect,   \* replicas that may have forgotten what they acknowledged
     joining,   \* replicas that are new members and no voters yet
-    members    \* changes of membership: op and number of voters
+    members,   \* changes of membership: op and number of voters
+    offers     \* what was offered in this incarnation
 
-trace == <<piece, cursor, term, led, line, began, suspect, joining, members>>
+trace == <<piece, cursor, term, led, line, began, suspect, joining, members, offers>>
 
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
@@ -44,6 +47,13 @@ TraceInit ==
     /\ suspect = {}
     /\ joining = {}
     /\ members = {}
+    /\ offers = {}
+    /\ dropped = 0
+    /\ known = [r \in Replicas |-> 0]
+    /\ pin = [r \in Replicas |-> NoOffer]
+    /\ pull = [r \in Replicas |-> NoPull]
+    /\ ghost_exports = 0
+    /\ ghost_installs = 0
     /\ log = TraceLogs[piece][1]
     /\ commit = TraceFirst
     /\ intent = 0
@@ -59,8 +69,16 @@ Takes(a) ==
     /\ cursor' = cursor + 1
     /\ UNCHANGED piece
 
+SameMoves == UNCHANGED <<transfer, counts, offers>>
 SameGroup == UNCHANGED <<line, began, suspect, joining, members>>
 SameTerms == UNCHANGED <<term, led>> /\ SameGroup
+
+(* A replica has in its log what it applies. *)
+Knows ==
+    /\ known' = [known EXCEPT ![E.r] = Max(@, rep'[E.r].applied)]
+    /\ UNCHANGED <<dropped, pin, pull, counts, offers>>
+
+TraceKnown(s) == E.l
 
 (* The facts of the event's replica after the step are those that it shows. *)
 Shows ==
@@ -109,6 +127,7 @@ TakeCommit ==
             /\ term' = E.t
     /\ UNCHANGED led
     /\ SameGroup
+    /\ SameMoves
 
 TakeBecomeLeader ==
     /\ Takes("BecomeLeader")
@@ -118,14 +137,15 @@ TakeBecomeLeader ==
     /\ led' = led \cup {E.t}
     /\ UNCHANGED term
     /\ SameGroup
+    /\ SameMoves
 
-(* Facts f after ops n and above of the log, up to op m. *)
+(* Facts f after ops n to m of the log; in halves, for depth. *)
 RECURSIVE FactsAfter(_, _, _)
 FactsAfter(f, n, m) ==
     IF n > m THEN f
-    ELSE LET o == log[n]
-         IN FactsAfter(IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen) ELSE Step(f, n, o),
-                       n + 1, m)
+    ELSE IF n = m
+    THEN LET o == log[n] IN IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen) ELSE Step(f, n, o)
+    ELSE LET half == (n + m) \div 2 IN FactsAfter(FactsAfter(f, n, half), half + 1, m)
 
 (* Whether the position up to which the event says that two incarnations agree is in   *)
 (* the log that both have. An older generation is none that anybody asks for again.    *)
@@ -147,7 +167,11 @@ GoesOn ==
     /\ suspect' = {}
     /\ joining' = {}
     /\ members' = {}
-    /\ UNCHANGED began
+    /\ offers' = {}
+    /\ known' = [r \in Replicas |-> 0]
+    /\ pin' = [r \in Replicas |-> NoOffer]
+    /\ pull' = [r \in Replicas |-> NoPull]
+    /\ UNCHANGED <<began, dropped, counts>>
 
 (* Replica r comes to where an incarnation begins, as all others do. *)
 ComesTo ==
@@ -159,6 +183,7 @@ ComesTo ==
        /\ \A x \in began : x.inc = b.inc => x = b
        /\ began' = began \cup {b}
        /\ UNCHANGED <<term, led, line, suspect, joining, members>>
+       /\ SameMoves
 
 TakeNewIncarnation == Takes("NewIncarnation") /\ IF E.u = 1 THEN GoesOn ELSE ComesTo
 
@@ -168,6 +193,7 @@ TakePropose ==
     /\ log' = log \o LET l == TraceLogs[piece][line] IN SubSeq(l, E.op - E.l + 1, Len(l))
     /\ UNCHANGED <<commit, intent, rep, last, ghosts>>
     /\ SameTerms
+    /\ SameMoves
 
 (* A change of membership is the matter of consensus. It is the same one everywhere; a    *)
 (* new member votes and leads after one.                                        *)
@@ -177,6 +203,7 @@ TakeChangeMembers ==
     /\ \A m \in members : m.op = E.op => m.n = E.n
     /\ members' = members \cup {[op |-> E.op, n |-> E.n]}
     /\ UNCHANGED <<term, led, line, began, suspect, joining>>
+    /\ SameMoves
 
 TakeJoined ==
     /\ Takes("Joined")
@@ -185,6 +212,7 @@ TakeJoined ==
     /\ \E m \in members : m.op = E.op
     /\ joining' = joining \ {E.r}
     /\ UNCHANGED <<term, led, line, began, suspect, members>>
+    /\ SameMoves
 
 TakeMaterialize ==
     /\ Takes("Materialize")
@@ -192,12 +220,14 @@ TakeMaterialize ==
     /\ EffectShown(E, EffectOf(rep[E.r], Op(E.op)))
     /\ ShowsAll
     /\ SameTerms
+    /\ Knows
 
 TakePurgeComplete ==
     /\ Takes("PurgeComplete")
     /\ PurgeComplete(E.r, E.op, E.g)
     /\ ShowsAll
     /\ SameTerms
+    /\ Knows
 
 (* See TraceOrdered: a purge that expected another position settles its intent. *)
 TakePurgeDuplicate ==
@@ -206,8 +236,15 @@ TakePurgeDuplicate ==
        ELSE E.g = E.q /\ Op(E.op).k = "settle" /\ Materialize(E.r, E.op, SettleOp(E.q))
     /\ Shows
     /\ SameTerms
+    /\ Knows
 
-TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash(E.r) /\ SameTerms
+(* A replica that stops offers no more. What it has taken is still there, and what it    *)
+(* offered may be on its way.                                                  *)
+Falls ==
+    /\ pin' = [pin EXCEPT ![E.r] = NoOffer]
+    /\ UNCHANGED <<dropped, known, pull, counts, offers>>
+
+TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash(E.r) /\ SameTerms /\ Falls
 
 (* AgreedLog!LosePower: where something is acknowledged before it is synced a replica    *)
 (* that loses power is suspect, and comes back by a Rejoin only.                     *)
@@ -218,6 +255,7 @@ TakePowerLoss ==
     /\ PowerLoss(E.r)
     /\ suspect' = IF Volatile THEN suspect \cup {E.r} ELSE suspect
     /\ UNCHANGED <<term, led, line, began, joining, members>>
+    /\ Falls
 
 TakeBoot ==
     /\ Takes("Boot")
@@ -225,6 +263,7 @@ TakeBoot ==
     /\ Boot(E.r, E.ap)
     /\ ShowsAll
     /\ SameTerms
+    /\ SameMoves
 
 TakeRejoin ==
     /\ Takes("Rejoin")
@@ -232,6 +271,59 @@ TakeRejoin ==
     /\ joining' = joining \cup {E.r}
     /\ suspect' = suspect \ {E.r}
     /\ UNCHANGED <<term, led, line, began, members>>
+    /\ known' = [known EXCEPT ![E.r] = 0]
+    /\ pull' = [pull EXCEPT ![E.r] = NoPull]
+    /\ UNCHANGED <<dropped, pin, counts, offers>>
+
+(* A replica may offer the same to several. To whoever begins a new incarnation anybody    *)
+(* may, without knowing what is committed: a checkpoint holds nothing else.            *)
+TakeOfferTransfer ==
+    /\ Takes("OfferTransfer")
+    /\ rep[E.r].up
+    /\ E.l > 0 => E.r \notin joining
+    /\ IF pin[E.r].n = E.op THEN UNCHANGED <<vars, pin, counts>> ELSE OfferTransfer(E.r, E.op)
+    /\ offers' = offers \cup {pin'[E.r]}
+    /\ UNCHANGED <<dropped, known, pull>>
+    /\ SameTerms
+
+(* StageManifest of what anybody has offered, and all StageChunks. All that offer the     *)
+(* same op offer the same state. What was left of an earlier pull is dropped.          *)
+TakeStageManifest ==
+    /\ Takes("StageManifest")
+    /\ rep[E.r].up
+    /\ E.op > E.l
+    /\ \E x \in offers : x.n = E.op
+    /\ LET x == CHOOSE y \in offers : y.n = E.op
+       IN /\ Newer(E.r, x)
+          /\ pull' = [pull EXCEPT ![E.r] = [i |-> x.i, n |-> x.n, got |-> 2, f |-> x.f]]
+    /\ UNCHANGED <<vars, dropped, known, pin, counts, offers>>
+    /\ SameTerms
+
+TakeCommitInstall ==
+    /\ Takes("CommitInstall")
+    /\ E.op > E.l
+    /\ CommitInstall(E.r, E.op)
+    /\ ShowsAll
+    /\ UNCHANGED offers
+    /\ SameTerms
+
+TakeDropTransfer ==
+    /\ Takes("DropTransfer")
+    /\ DropTransfer(E.r)
+    /\ UNCHANGED offers
+    /\ SameTerms
+
+(* A new incarnation may begin with a state that another one left, see TraceOrdered; or    *)
+(* with a later one, that a replica of this one had.                                 *)
+TakeCopyState ==
+    /\ Takes("CopyState")
+    /\ line > 1
+    /\ rep[E.r] = [TraceNewborn EXCEPT !.up = FALSE]
+    /\ E.op <= commit
+    /\ rep' = [rep EXCEPT ![E.r] = [FactsAfter(@, TraceFirst + 1, E.op) EXCEPT !.up = FALSE]]
+    /\ UNCHANGED <<log, commit, intent, last, ghosts>>
+    /\ Knows
+    /\ SameTerms
 
 (* Reads have phases, and other ops may be committed before the last of them;   *)
 (* so the answer is held to the state of the replica that gave it, and the       *)
@@ -248,6 +340,7 @@ TakeAnswer ==
          [] E.k = "list-offsets" -> E.o \in 0 .. E.en
          [] OTHER -> TRUE
     /\ SameTerms
+    /\ SameMoves
 
 TraceNext ==
     \/ TakeCommit
@@ -264,11 +357,16 @@ TraceNext ==
     \/ TakeChangeMembers
     \/ TakeJoined
     \/ TakeAnswer
+    \/ TakeOfferTransfer
+    \/ TakeStageManifest
+    \/ TakeCommitInstall
+    \/ TakeDropTransfer
+    \/ TakeCopyState
 
 (* The search has no branches: a state is told by how far it has come. *)
 TraceView == <<piece, cursor>>
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<all, trace>>
 
 -----------------------------------------------------------------------------
 (* Prints when a sequence is accepted, and how far others have come.           *)
@@ -296,6 +394,7 @@ Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
              [up |-> rep[Who].up, commit |-> commit, floor |-> Floor, term |-> term, led |-> led,
+              known |-> known[Who], offers |-> {x.n : x \in offers}, pull |-> pull[Who].n,
               suspect |-> Who \in suspect, joining |-> Who \in joining,
               now |-> [f \in DOMAIN rep[Who] \ {"segs", "seen", "up"} |-> rep[Who][f]],
               next |-> Op(rep[Who].applied + 1),
