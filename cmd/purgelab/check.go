@@ -48,13 +48,12 @@ cannot be read: its name, the line and what was wanted are printed.`,
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			allowed, err := c.Weaken(allow)
-			if err != nil {
+			if c, err = c.Weaken(allow); err != nil {
 				return &exitError{exitUsage, fmt.Errorf("--allow: %w", err)}
 			}
 			code := exitPass
 			for _, name := range files {
-				o := contract.Options{Allowed: allowed, Timeout: timeout}
+				o := contract.Options{Timeout: timeout}
 				if html != "" {
 					o.HTML = pages(html, name, len(files) > 1, cmd.ErrOrStderr())
 				}

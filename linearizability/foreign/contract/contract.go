@@ -45,7 +45,8 @@ type Contract struct {
 	// functions that histories under this contract may have.
 	functions []string
 	// failed: a purge that failed may have moved some of the cursors.
-	failed bool
+	failed  bool
+	allowed map[string]bool // the weaker promises that are enough, by name
 }
 
 // Option is a promise that a system may not give.
@@ -60,6 +61,8 @@ var (
 	holes       = Option{"holes", "offsets rise but need not be dense: markers of transactions, compaction"}
 	accepted    = Option{"accepted-purges", "a purge is acknowledged when it is committed and takes effect once, at any later time"}
 	staleReads  = Option{"stale-reads", "a read that is not a consumer's may come from a replica that is behind"}
+	undoneCuts  = Option{"undone-cuts", "a cut of unknown outcome may be seen and be undone later"}
+	lows        = Option{"low-watermarks", "delete-records answers the lowest start of all replicas, which may be below that of the leader"}
 	redelivery  = Option{"redelivery", "a cursor may fall back: a message comes again, and none is skipped"}
 	prefetch    = Option{"prefetch", "a message may have been delivered long before the client took it"}
 	returnOrder = Option{"any-return-order", "returned messages come back in any order, between the others"}
@@ -75,7 +78,8 @@ var Contracts = []Contract{
 	},
 	{
 		Name: "continue", Systems: "Kafka, Redpanda, nisshi", Says: "the start moves to the end, numbering and bookmarks stay",
-		Options: []Option{shortPolls, holes}, machine: dense, numbering: model.Continue, functions: denseFunctions,
+		Options: []Option{shortPolls, holes, undoneCuts, lows}, machine: dense, numbering: model.Continue, functions: denseFunctions,
+		stream: streamRules{sets: true},
 	},
 	{
 		Name: "nats", Systems: "NATS JetStream", Says: "everything up to the end as of some instant between call and effect goes; also by subject, below a sequence, or but for the newest",
@@ -124,34 +128,34 @@ func Find(name string) (Contract, error) {
 	return Contract{}, fmt.Errorf("semantics %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Weaken checks that the contract has the weaker promises of these names.
-func (c *Contract) Weaken(names []string) (Allowed, error) {
-	allowed := Allowed{}
+// Weaken is the contract for a system that gives weaker promises, by their names.
+func (c Contract) Weaken(names []string) (Contract, error) {
+	c.allowed = map[string]bool{}
 	for _, name := range names {
 		if !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Name == name }) {
 			var want []string
 			for _, o := range c.Options {
 				want = append(want, o.Name)
 			}
-			return nil, fmt.Errorf("%s has no weaker promise %q: want one of %s", c.Name, name, strings.Join(want, ", "))
+			return c, fmt.Errorf("%s has no weaker promise %q: want one of %s", c.Name, name, strings.Join(want, ", "))
 		}
-		allowed[name] = true
+		c.allowed[name] = true
 	}
-	return allowed, nil
+	if c.allows(undoneCuts) || c.allows(lows) {
+		c.machine = stream // package model knows no start that goes back
+	}
+	return c, nil
 }
 
-// Allowed are the weaker promises that a history is judged by, by name.
-type Allowed map[string]bool
+func (c *Contract) allows(o Option) bool { return c.allowed[o.Name] }
 
-func (a Allowed) has(o Option) bool { return a[o.Name] }
-
-// build makes the machine for the operations of a partition.
-func (c *Contract) build(a Allowed, ops []foreign.Op) machine {
+// build makes the machine for the operations of a partition, of which is told t.
+func (c *Contract) build(ops []foreign.Op, t *told) machine {
 	if c.machine == queue {
-		return queueMachine{queueRules{short: a.has(shortPolls), anyOrder: a.has(returnOrder)}}
+		return queueMachine{queueRules{short: c.allows(shortPolls), anyOrder: c.allows(returnOrder)}}
 	}
 	rules := c.stream
-	rules.short, rules.redeliver = a.has(shortPolls), a.has(redelivery)
-	rules.counted = slices.ContainsFunc(ops, func(o foreign.Op) bool { return o.F == foreign.Purge && (o.Ask.At != nil || o.Ask.Keep != nil || o.Answer.Count != nil) })
-	return streamMachine{rules}
+	rules.short, rules.redeliver, rules.undone = c.allows(shortPolls), c.allows(redelivery), c.allows(undoneCuts)
+	rules.counted = slices.ContainsFunc(ops, func(o foreign.Op) bool { return tells(&o) })
+	return streamMachine{rules, t.bases(ops)}
 }

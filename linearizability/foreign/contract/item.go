@@ -133,7 +133,7 @@ func learn(ops []foreign.Op, restarts bool) (*told, *wrong) {
 		}
 		at, payloads := named(o)
 		for k, p := range payloads {
-			if o.F == foreign.Poll {
+			if o.F != foreign.Append { // who settles a message got it
 				if w := t.read(o, p, refused); w != nil {
 					return t, w
 				}
@@ -193,6 +193,8 @@ func named(o *foreign.Op) ([]*foreign.Position, []op.Payload) {
 			}
 			at = append(at, r.At)
 		}
+	case foreign.Settle, foreign.Return:
+		return make([]*foreign.Position, len(o.Ask.Payloads)), o.Ask.Payloads
 	}
 	return at, payloads
 }
@@ -204,6 +206,40 @@ func after(p *foreign.Position, n int) *foreign.Position {
 	q := *p
 	q.Offset += int64(n)
 	return &q
+}
+
+// bases are the positions right before the first message: one below the lowest
+// that is told, or lower by the number of messages that nobody read and that may
+// have come before it. It matters only to a purge by position.
+func (t *told) bases(ops []foreign.Op) []foreign.Position {
+	byPosition := func(o foreign.Op) bool { return o.F == foreign.Purge && o.Ask.At != nil }
+	if !slices.ContainsFunc(ops, byPosition) {
+		return nil
+	}
+	var lowest *foreign.Position
+	until := int64(0)
+	for p, at := range t.places {
+		if lowest == nil || at.Compare(*lowest) < 0 {
+			lowest, until = at, t.appends[p].Return
+		}
+	}
+	if lowest == nil || !lowest.Bare() {
+		return nil
+	}
+	low := *lowest
+	low.Offset--
+	out := []foreign.Position{low}
+	for i := range ops {
+		o := &ops[i]
+		if o.F == foreign.Append && o.Outcome == history.Unknown && o.Call < until && t.readBy[o.Ask.Payloads[0]] == nil {
+			low.Offset -= int64(len(o.Ask.Payloads))
+			out = append(out, low)
+		}
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return out
 }
 
 // plain makes the item of an operation that has no phases. An append of unknown

@@ -8,27 +8,25 @@ import (
 
 // plan makes the items of one partition's operations for a machine.
 type plan struct {
-	rules   streamRules // of a stream
-	queue   bool
-	allowed Allowed
-	failed  bool // a purge that failed may have done a part
-	told    *told
-	keys    []string
-	items   []*item
-	unknown []*item
-	judged  int
-	dropped int // answers that tell too little, or refusals
-	ids     int
+	contract *Contract
+	told     *told
+	keys     []string
+	items    []*item
+	unknown  []*item
+	judged   int
+	dropped  int // answers that tell too little, or refusals
+	ids      int
 }
 
 func (p *plan) add(o *foreign.Op) {
+	c := p.contract
 	if o.Outcome == history.NoEffect {
-		if o.F != foreign.Purge || !p.failed {
+		if o.F != foreign.Purge || !c.failed {
 			return
 		}
-		c := *o
-		c.Outcome, c.Return = history.Unknown, history.Never
-		o = &c
+		part := *o
+		part.Outcome, part.Return = history.Unknown, history.Never
+		o = &part
 	}
 	if o.Outcome == history.Answered && o.Answer.Code != op.OK {
 		p.dropped++
@@ -41,18 +39,18 @@ func (p *plan) add(o *foreign.Op) {
 		return // nobody will ever see that it happened
 	}
 	switch {
-	case p.queue:
+	case c.machine == queue:
 		p.push(p.early(p.told.plain(o)))
-	case o.F == foreign.Poll && p.allowed.has(staleReads) && o.Ask.Strategy != op.Next:
+	case o.F == foreign.Poll && c.allows(staleReads) && o.Ask.Strategy != op.Next:
 		p.dropped++ // of one that may be old, learn checks that it is no invention
 		return
-	case !p.told.placed && unplaceable(o):
+	case o.F == foreign.GetBookmark, !p.told.placed && unplaceable(o):
 		p.dropped++
 		p.loosen(o)
 		return
-	case o.F == foreign.Purge && p.rules.perCursor:
+	case o.F == foreign.Purge && c.stream.perCursor:
 		p.purgeCursors(o)
-	case o.F == foreign.Purge && p.rules.sampled && o.Ask.At == nil && o.Ask.Keep == nil:
+	case o.F == foreign.Purge && c.stream.sampled && o.Ask.At == nil && o.Ask.Keep == nil:
 		p.phases(o, "")
 	default:
 		p.push(p.told.plain(o))
@@ -75,7 +73,7 @@ func changes(o *foreign.Op) bool {
 // without positions.
 func unplaceable(o *foreign.Op) bool {
 	switch o.F {
-	case foreign.ListOffsets, foreign.GetBookmark:
+	case foreign.ListOffsets:
 		return true
 	case foreign.Poll:
 		return o.Ask.Strategy == op.AtOffset || o.Ask.Strategy == op.AtTimestamp || o.Ask.Reset != op.Earliest
@@ -85,7 +83,7 @@ func unplaceable(o *foreign.Op) bool {
 
 // loosen adds that nobody knows any more where the cursor of o is.
 func (p *plan) loosen(o *foreign.Op) {
-	if o.Ask.Key == "" || !changes(o) || p.queue {
+	if o.Ask.Key == "" || !changes(o) || p.contract.machine == queue {
 		return
 	}
 	x := p.told.plain(o)
@@ -98,7 +96,7 @@ func (p *plan) loosen(o *foreign.Op) {
 // early lets a delivery happen at any time since its consumer appeared, if that
 // is allowed.
 func (p *plan) early(x *item) *item {
-	if x.op.F == foreign.Poll && p.allowed.has(prefetch) {
+	if x.op.F == foreign.Poll && p.contract.allows(prefetch) {
 		for _, y := range p.items {
 			if y.op.Ask.Key == x.op.Ask.Key && y.op.F == foreign.Poll {
 				x.call = min(x.call, y.call)

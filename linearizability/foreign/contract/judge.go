@@ -104,7 +104,6 @@ func (c *Contract) accepts(path string, ops []foreign.Op) error {
 
 // Options of a judgement.
 type Options struct {
-	Allowed Allowed
 	Timeout time.Duration // per partition; 0: none but the context's
 	// HTML, if not nil, opens the place for porcupine's page of a partition.
 	HTML func(op.Partition) (io.WriteCloser, error)
@@ -123,7 +122,7 @@ func (c *Contract) Judge(ctx context.Context, h *History, o Options) (*Report, e
 	if c.machine == dense && (h.Foreign == nil || slices.ContainsFunc(h.Foreign, tellsPosition)) {
 		return c.judgeDense(ctx, h, o)
 	}
-	rep := &Report{Total: verdict.Result{Verdict: verdict.Pass, Property: check.Property}, NotJudged: c.missing(h.Foreign, o.Allowed)}
+	rep := &Report{Total: verdict.Result{Verdict: verdict.Pass, Property: check.Property}, NotJudged: c.missing(h.Foreign)}
 	var failed error
 	for _, part := range partitions(h.Foreign) {
 		r, dropped, err := c.judgePartition(ctx, part, o)
@@ -173,7 +172,7 @@ func partitions(ops []foreign.Op) [][]foreign.Op {
 func (c *Contract) judgePartition(ctx context.Context, ops []foreign.Op, o Options) (check.Result, int, error) {
 	r := check.Result{Result: verdict.Result{Property: check.Property}, Partition: ops[0].Partition}
 	told, w := learn(ops, false)
-	p := &plan{rules: c.stream, queue: c.machine == queue, allowed: o.Allowed, failed: c.failed, told: told, keys: cursors(ops)}
+	p := &plan{contract: c, told: told, keys: cursors(ops)}
 	for i := range ops {
 		p.add(&ops[i])
 	}
@@ -191,7 +190,7 @@ func (c *Contract) judgePartition(ctx context.Context, ops []foreign.Op, o Optio
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 	}
-	s := &search{machine: c.build(o.Allowed, ops), items: p.items, unknowns: p.unknown}
+	s := &search{machine: c.build(ops, told), items: p.items, unknowns: p.unknown}
 	found := porcupine.CheckOperationsTimeout(s.model(ctx), s.operations(), 0)
 	r.Steps = s.steps
 	switch {
@@ -218,7 +217,7 @@ func (s *search) explain(ctx context.Context, r *check.Result, o Options) error 
 		}
 	}
 	done := make([]bool, len(s.items))
-	at := gather([]config{{state: s.begin()}})
+	at := s.start()
 	for _, i := range longest {
 		done[i] = true
 		if next := s.step(at, s.items[i]); next != nil {
@@ -256,14 +255,14 @@ func (c *Contract) judgeDense(ctx context.Context, h *History, o Options) (*Repo
 	ops, missing := h.Ours, []NotJudged(nil)
 	var wrongs []check.Result
 	if h.Foreign != nil {
-		t, found, err := c.translate(h, o.Allowed)
+		t, found, err := c.translate(h)
 		if err != nil {
 			return nil, err
 		}
 		ops, wrongs, missing = t.ops, found, t.missing()
 	}
-	ops = weaken(ops, o.Allowed)
-	rep := &Report{NotJudged: append(missing, c.missingDense(ops, o.Allowed)...)}
+	ops = c.weaken(ops)
+	rep := &Report{NotJudged: append(missing, c.missingDense(ops)...)}
 	var err error
 	rep.Total, rep.Partitions, err = check.Check(ctx, ops, check.Options{Semantics: model.Semantics{Numbering: c.numbering}, Timeout: o.Timeout, HTML: o.HTML})
 	if len(wrongs) > 0 {

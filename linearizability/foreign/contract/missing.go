@@ -28,10 +28,10 @@ func note(list []NotJudged, dropped int) []NotJudged {
 }
 
 // given lists the weaker promises that were allowed.
-func (c *Contract) given(a Allowed) []NotJudged {
+func (c *Contract) given() []NotJudged {
 	var out []NotJudged
 	for _, o := range c.Options {
-		if a.has(o) {
+		if c.allows(o) {
 			out = append(out, NotJudged{o.Name, "allowed: " + o.Says})
 		}
 	}
@@ -44,7 +44,7 @@ func has(ops []foreign.Op, what func(*foreign.Op) bool) bool {
 }
 
 // missing lists what a history does not tell to a machine of this package.
-func (c *Contract) missing(ops []foreign.Op, a Allowed) []NotJudged {
+func (c *Contract) missing(ops []foreign.Op) []NotJudged {
 	var out []NotJudged
 	add := func(told bool, promise, why string) {
 		if !told {
@@ -63,7 +63,7 @@ func (c *Contract) missing(ops []foreign.Op, a Allowed) []NotJudged {
 	if c.machine == dense {
 		add(false, "timestamps", "without positions they are not compared")
 	}
-	return append(out, c.given(a)...)
+	return append(out, c.given()...)
 }
 
 // missing lists what was lost in a translation.
@@ -76,7 +76,7 @@ func (t *translation) missing() []NotJudged {
 }
 
 // missingDense lists what a history does not tell to package model.
-func (c *Contract) missingDense(ops []history.Op, a Allowed) []NotJudged {
+func (c *Contract) missingDense(ops []history.Op) []NotJudged {
 	var out []NotJudged
 	any := func(what func(*op.Request, *op.Reply) bool) bool {
 		return slices.ContainsFunc(ops, func(o history.Op) bool {
@@ -97,5 +97,5 @@ func (c *Contract) missingDense(ops []history.Op, a Allowed) []NotJudged {
 	add(any(func(r *op.Request, _ *op.Reply) bool { return r.Session != 0 }), "retries", "no request is numbered, so not that a repeat is executed once")
 	add(any(func(r *op.Request, _ *op.Reply) bool { return r.Kind == op.Purge || r.Kind == op.DeleteRecords }), "purge", "no purge was answered")
 	add(any(func(_ *op.Request, a *op.Reply) bool { return len(a.Records) > 0 }), "order and loss", "no poll returned a message")
-	return append(out, c.given(a)...)
+	return append(out, c.given()...)
 }

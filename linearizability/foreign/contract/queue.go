@@ -30,7 +30,7 @@ type delivered struct {
 
 type queueMachine struct{ queueRules }
 
-func (queueMachine) begin() state { return (&queueState{}).sealed() }
+func (queueMachine) begin() []state { return []state{(&queueState{}).sealed()} }
 
 // sealed computes the hash of a state that is made.
 func (q *queueState) sealed() *queueState {

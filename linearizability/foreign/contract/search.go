@@ -12,7 +12,8 @@ import (
 // machine is a contract as a sequential machine: what an answer makes of a state,
 // and what an operation of unknown outcome may make of it. States never change.
 type machine interface {
-	begin() state
+	// begin are the states in which a history may begin.
+	begin() []state
 	// answer executes x; the text says why its answer is wrong, empty if it is right.
 	answer(s state, x *item) (state, string)
 	// effects are the states to which the unknown x may lead, if it takes effect.
@@ -69,7 +70,7 @@ type search struct {
 func (s *search) model(ctx context.Context) porcupine.Model {
 	s.ctx, s.steps, s.bytes, s.over = ctx, 0, 0, ""
 	return porcupine.Model{
-		Init: func() interface{} { return gather([]config{{state: s.begin()}}) },
+		Init: func() interface{} { return s.start() },
 		StepContext: func(ctx context.Context, from, input, _ interface{}) (bool, interface{}) {
 			if ctx.Err() != nil {
 				return false, nil
@@ -83,6 +84,14 @@ func (s *search) model(ctx context.Context) porcupine.Model {
 		DescribeState:             func(c interface{}) string { return html.EscapeString(c.(*configs).String()) },
 		DescribeOperationMetadata: func(m interface{}) string { return fmt.Sprintf("line %d", m) },
 	}
+}
+
+func (s *search) start() *configs {
+	var out []config
+	for _, b := range s.begin() {
+		out = append(out, config{state: b})
+	}
+	return gather(out)
 }
 
 // operations are the items as porcupine takes them: an unknown one is the instant

@@ -25,6 +25,10 @@ type streamRules struct {
 	// matters where among the others a message stands that nobody read.
 	counted bool
 
+	// sets: a stored bookmark is set, and may go back; else it only rises.
+	sets bool
+
+	undone    bool // a cut of unknown outcome may be seen and undone
 	short     bool // a poll may return less than there is
 	redeliver bool // a cursor may fall back
 }
@@ -54,9 +58,20 @@ type sample struct {
 	id, end int
 }
 
-type streamMachine struct{ streamRules }
+// streamMachine has bases: the positions that the message before the first one may
+// have had.
+type streamMachine struct {
+	streamRules
+	bases []foreign.Position
+}
 
-func (streamMachine) begin() state { return &streamState{} }
+func (m streamMachine) begin() []state {
+	out := []state{&streamState{}}
+	for i := range m.bases {
+		out = append(out, &streamState{last: &m.bases[i]})
+	}
+	return out
+}
 
 func (s *streamState) hash() uint64 {
 	h := mix(mix(s.log.hash, uint64(s.first)<<32|uint64(s.gone)), uint64(s.next))

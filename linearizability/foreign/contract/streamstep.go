@@ -30,16 +30,12 @@ func (m streamMachine) answer(from state, x *item) (state, string) {
 	case foreign.Poll:
 		return m.poll(s, x)
 	case foreign.StoreBookmark, foreign.DeleteBookmark:
-		return s.acknowledge(x), ""
+		return m.acknowledge(s, x), ""
 	case foreign.ListOffsets:
 		return s, s.listed(x)
-	case foreign.DeleteRecords:
-		if x.op.Ask.At.Offset == -1 {
-			return m.cut(s, x, s.next)
-		}
-		n := *s // it is not known which messages that means
-		n.gone = s.next
-		return &n, ""
+	}
+	if x.op.F == foreign.DeleteRecords || m.sets {
+		return s.deleted(x)
 	}
 	return m.cut(s, x, s.next)
 }
@@ -70,6 +66,55 @@ func (m streamMachine) cut(s *streamState, x *item, end int) (state, string) {
 		n.unsaid = 0
 	}
 	return n, miscounted(x, removed)
+}
+
+// deleted carries out a delete-records, or a purge that is one of everything. Its
+// answer is at least the cutoff and no more than the start.
+func (s *streamState) deleted(x *item) (state, string) {
+	at, all := cutoff(x)
+	if !all && !x.placed {
+		n := *s // it is not known which messages that means
+		n.gone = s.next
+		return &n, ""
+	}
+	end, ok := s.least()
+	if all {
+		at = end
+	} else if ok && at.Compare(end) > 0 {
+		return s, fmt.Sprintf("at: want no more than the end, %s, got %s", end, at)
+	}
+	n, removed := s.remove(s.below(x), "")
+	start := n.start(end)
+	if got := x.op.Answer.Position; got != nil && ok && (got.Compare(at) < 0 || got.Compare(start) > 0 && n.gone <= n.first) {
+		return s, fmt.Sprintf("position: want %s to %s, got %s", at, start, got)
+	}
+	return n, miscounted(x, removed)
+}
+
+// cutoff is what a delete-records asks for, or that it asks for everything.
+func cutoff(x *item) (foreign.Position, bool) {
+	at := x.op.Ask.At
+	if at == nil || at.Offset == -1 {
+		return foreign.Position{}, true
+	}
+	return *at, false
+}
+
+// below is the serial below which a delete-records removes.
+func (s *streamState) below(x *item) int {
+	at, all := cutoff(x)
+	if all || !x.placed {
+		return s.next
+	}
+	return s.serialAt(at)
+}
+
+// start is the position of the first live message, or the end without any.
+func (s *streamState) start(end foreign.Position) foreign.Position {
+	if live := s.live(0, "", 1); len(live) > 0 && s.log.at(live[0]).at != nil {
+		return *s.log.at(live[0]).at
+	}
+	return end
 }
 
 // trim lets go what no cursor needs any more and the ledger in use does not hold.
@@ -106,14 +151,14 @@ func (s *streamState) serialAt(p foreign.Position) int {
 	return s.log.at(i).serial
 }
 
-// acknowledge raises a cursor past a position; where positions are not told,
+// acknowledge moves a cursor past a position; where positions are not told,
 // nobody knows where it is then.
-func (s *streamState) acknowledge(x *item) *streamState {
+func (m streamMachine) acknowledge(s *streamState, x *item) *streamState {
 	next := anywhere
 	if x.placed && x.op.Ask.At != nil {
 		next = s.serialAt(x.op.Ask.At.Next())
 	}
-	if now, ok := s.cursor(x.op.Ask.Key); ok && next != anywhere {
+	if now, ok := s.cursor(x.op.Ask.Key); ok && next != anywhere && !m.sets {
 		next = max(next, now)
 	}
 	return s.with(x.op.Ask.Key, next)
@@ -134,7 +179,7 @@ func (s *streamState) listed(x *item) string {
 	} else if ok && s.unsaid == 0 && got.Compare(end) != 0 || ok && got.Compare(end) < 0 {
 		return fmt.Sprintf("position: want the end, %s, got %s", end, got)
 	}
-	if x.op.Ask.Which == op.EarliestOffset && ok && got.Compare(end) != 0 {
+	if x.op.Ask.Which == op.EarliestOffset && ok && (got.Compare(end) < 0 || got.Compare(end) > 0 && s.gone <= s.first) {
 		return fmt.Sprintf("position: want the start, %s, got %s", end, got)
 	}
 	return ""
@@ -143,10 +188,7 @@ func (s *streamState) listed(x *item) string {
 // poll checks what was read, and moves the cursor.
 func (m streamMachine) poll(s *streamState, x *item) (state, string) {
 	got, most := x.op.Answer.Records, wanted(x)
-	from, why := m.from(s, x)
-	if why != "" {
-		return s, why
-	}
+	from, jumped := m.from(s, x)
 	live := s.live(from, x.op.Ask.Subject, most)
 	if x.op.Ask.Strategy == op.Last {
 		live = s.live(from, x.op.Ask.Subject, math.MaxInt)
@@ -165,7 +207,7 @@ func (m streamMachine) poll(s *streamState, x *item) (state, string) {
 		}
 	}
 	n := s
-	if reads(x) && x.op.Ask.Strategy != op.AtOffset && from > s.first && from <= s.gone {
+	if jumped && !m.undone {
 		c := *s // what was perhaps gone is gone
 		c.first, n = from, &c
 	}
@@ -197,48 +239,42 @@ func payloadsRead(records []foreign.Record) string {
 }
 
 // from is the serial at which a poll starts to read; where the contract leaves
-// it open, what was read decides.
-func (m streamMachine) from(s *streamState, x *item) (int, string) {
-	from, back := s.first, s.first
-	upto := max(s.gone, s.first) // as far as it may start, of itself
+// it open, what was read decides. Jumped: it passed over what may be gone.
+func (m streamMachine) from(s *streamState, x *item) (int, bool) {
+	from := s.first
+	lost := false // nobody knows where the cursor is
 	switch x.op.Ask.Strategy {
 	case op.Next:
 		next, ok := s.cursor(x.op.Ask.Key)
-		if !ok {
-			break
-		}
-		if next == anywhere {
-			from, upto = s.first, s.next
-		} else {
-			from = max(next, s.first)
-			if upto = from; m.redeliver {
-				upto, from = from, back
-			}
+		lost = ok && next == anywhere
+		if ok && !lost {
+			from = max(next, from)
 		}
 	case op.AtOffset:
-		from = max(s.serialAt(*x.op.Ask.At), s.first)
-		upto = max(from, upto)
+		from = max(s.serialAt(*x.op.Ask.At), from)
 	}
-	if from == upto {
-		return from, ""
+	low, upto := from, max(from, s.gone)
+	if lost {
+		low, upto = s.first, s.next
+	} else if m.redeliver && x.op.Ask.Strategy == op.Next {
+		low = s.first
+	}
+	if low == upto {
+		return from, false
 	}
 	if len(x.op.Answer.Records) == 0 {
-		if next, ok := s.cursor(x.op.Ask.Key); ok && next == anywhere && !reads(x) {
-			return anywhere, ""
+		if lost {
+			return anywhere, false
 		}
-		return upto, ""
+		return upto, upto > from
 	}
 	want := x.op.Answer.Records[0].Payload
-	for i := s.log.find(from); i < s.log.len(); i++ {
-		t := s.log.at(i)
-		if t.payload == want && t.serial <= upto {
-			return t.serial, ""
-		}
-		if t.serial > upto {
-			break
+	for i := s.log.find(low); i < s.log.len() && s.log.at(i).serial <= upto; i++ {
+		if t := s.log.at(i); t.payload == want {
+			return t.serial, t.serial > from && !lost
 		}
 	}
-	return upto, "" // the records will be found to be wrong
+	return from, false // the records will be found to be wrong
 }
 
 // joins remembers the end that an unknown purge may have seen first.
@@ -286,12 +322,17 @@ func (m streamMachine) effects(from state, x *item) []state {
 		}
 		return out
 	case foreign.StoreBookmark, foreign.DeleteBookmark:
-		return []state{s.acknowledge(x)}
-	case foreign.DeleteRecords:
-		n, _ := m.answer(s, x)
-		return []state{n}
+		return []state{m.acknowledge(s, x)}
 	}
-	n, _ := m.cut(s, x, s.next)
+	if m.undone { // what is below may be gone now and be there later
+		n := *s
+		n.gone = max(s.gone, s.below(x))
+		return []state{&n}
+	}
+	n, why := m.answer(s, x)
+	if why != "" {
+		return nil
+	}
 	return []state{n}
 }
 
@@ -301,8 +342,7 @@ func (m streamMachine) matters(u, y *item) bool {
 	ask := y.op.Ask
 	switch u.op.F {
 	case foreign.Append:
-		return y.op.F == foreign.Purge && (y.op.Answer.Count != nil || ask.Keep != nil) ||
-			y.op.F == foreign.Append && m.counted || y.op.F == foreign.ListOffsets && ask.Which == op.LatestOffset
+		return tells(y.op) || y.op.F == foreign.Append && m.counted || y.op.F == foreign.ListOffsets && ask.Which == op.LatestOffset
 	case foreign.Poll, foreign.StoreBookmark, foreign.DeleteBookmark:
 		return u.op.Ask.Key == ask.Key && moves(y) || u.op.Ask.Key == y.key || y.phase == trim
 	}
@@ -315,6 +355,18 @@ func (m streamMachine) matters(u, y *item) bool {
 		return y.phase == trim || u.key == ask.Key && moves(y)
 	}
 	return y.op.F != foreign.StoreBookmark && (y.op.F != foreign.Append || u.phase != effect)
+}
+
+// tells tells whether what a purge does, or says that it did, depends on messages
+// that nobody read.
+func tells(o *foreign.Op) bool {
+	switch o.F {
+	case foreign.Purge:
+		return o.Ask.At != nil || o.Ask.Keep != nil || o.Answer.Count != nil || o.Answer.Position != nil
+	case foreign.DeleteRecords:
+		return true
+	}
+	return false
 }
 
 // moves tells whether an operation reads or moves a cursor.

@@ -16,19 +16,19 @@ import (
 
 // weaken rewrites operations of docs/contract.md so that they claim no more than
 // what is promised.
-func weaken(ops []history.Op, a Allowed) []history.Op {
-	if !a.has(shortPolls) && !a.has(accepted) {
+func (c *Contract) weaken(ops []history.Op) []history.Op {
+	if !c.allows(shortPolls) && !c.allows(accepted) {
 		return ops
 	}
 	var out []history.Op
 	for _, o := range ops {
 		answered := o.Outcome == history.Answered && o.Reply.Code == op.OK
 		switch {
-		case a.has(accepted) && answered && o.Request.Kind == op.Purge:
+		case c.allows(accepted) && answered && o.Request.Kind == op.Purge:
 			r := *o.Request
 			r.Intent = o.Reply.Position.Generation
 			o.Outcome, o.Request = history.Accepted, &r
-		case a.has(shortPolls) && answered && o.Request.Kind == op.Poll && o.Reply.Count < o.Request.Max:
+		case c.allows(shortPolls) && answered && o.Request.Kind == op.Poll && o.Reply.Count < o.Request.Max:
 			if o.Reply.Count == 0 {
 				continue
 			}
@@ -44,7 +44,7 @@ func weaken(ops []history.Op, a Allowed) []history.Op {
 // translate makes operations of docs/contract.md, and finds what is wrong with
 // them that the translation would hide: gaps within a poll, and consumers that do
 // not go on where they were.
-func (c *Contract) translate(h *History, a Allowed) (*translation, []check.Result, error) {
+func (c *Contract) translate(h *History) (*translation, []check.Result, error) {
 	var wrongs []check.Result
 	var all []foreign.Op
 	for _, part := range partitions(h.Foreign) {
@@ -53,7 +53,7 @@ func (c *Contract) translate(h *History, a Allowed) (*translation, []check.Resul
 		if w == nil {
 			w = skipped(part, places)
 		}
-		if a.has(holes) {
+		if c.allows(holes) {
 			part = places.close(part)
 		}
 		if w == nil {
@@ -132,6 +132,9 @@ func (l places) close(ops []foreign.Op) []foreign.Op {
 	for _, o := range ops {
 		if o.F == foreign.Append && o.Outcome == history.Unknown && !slices.ContainsFunc(o.Ask.Payloads, func(p op.Payload) bool { return seen[p] }) {
 			continue
+		}
+		if at := o.Ask.At; at != nil && l.below(*at) == len(l) {
+			o.Answer.Start = nil // it may be a hole or the end: a refusal cannot be judged
 		}
 		o.Ask.At, o.Answer.Position = rank(o.Ask.At), rank(o.Answer.Position)
 		o.Answer.Start, o.Answer.End = bound(o.Answer.Start), bound(o.Answer.End)

@@ -69,11 +69,12 @@ func number(n int) *uint32 {
 
 func payload(n int) []op.Payload { return []op.Payload{op.Payload(fmt.Sprintf("m%d", n))} }
 
-// streamWorld is NATS; with ledgers, Pulsar; exact, Kafka: a purge sees the end as
-// it takes effect, and takes no parameters.
+// streamWorld is NATS; with ledgers, Pulsar; exact, Kafka, whose purge is a
+// delete-records.
 type streamWorld struct {
 	ledgers bool
 	exact   bool
+	start   int64 // if exact
 	last    foreign.Position
 	log     []foreign.Record
 	subject map[op.Payload]string
@@ -102,6 +103,8 @@ func (w *streamWorld) pick(r *rand.Rand, n int) foreign.Op {
 	}
 	o := foreign.Op{F: foreign.Purge}
 	switch k := r.IntN(4); {
+	case w.exact && k > 1:
+		return foreign.Op{F: foreign.DeleteRecords, Ask: foreign.Ask{At: foreign.At(int64(r.IntN(7) - 1))}}
 	case w.exact:
 	case w.ledgers && k < 2:
 		o.Ask.Key = key
@@ -143,18 +146,38 @@ func (w *streamWorld) does(o *foreign.Op, r *rand.Rand) {
 				w.cursors[k] = *o.Answer.Records[n-1].At
 			}
 		}
+	case foreign.DeleteRecords:
+		w.delete(o)
 	case foreign.Purge:
+		if w.exact {
+			c := *o
+			c.Ask.At = foreign.At(-1)
+			w.delete(&c)
+			o.Answer = c.Answer
+			return
+		}
 		w.purge(o)
 	}
 }
 
+// delete is Kafka's.
+func (w *streamWorld) delete(o *foreign.Op) {
+	at, end := *o.Ask.At, w.last.Next()
+	if at.Offset == -1 {
+		at = end
+	}
+	if at.Compare(end) > 0 {
+		low, high := w.start, end.Offset
+		o.Answer = foreign.Answer{Code: op.OffsetOutOfRange, Start: &low, End: &high}
+		return
+	}
+	w.log = slices.DeleteFunc(w.log, func(m foreign.Record) bool { return m.At.Compare(at) < 0 })
+	w.start = max(w.start, at.Offset)
+	o.Answer.Position = foreign.At(w.start)
+}
+
 func (w *streamWorld) purge(o *foreign.Op) {
 	end := w.ends[o.Line]
-	if w.exact {
-		end = w.last
-		next := w.last.Next()
-		o.Answer.Position = &next
-	}
 	if w.ledgers {
 		low := w.last
 		for k, passed := range w.cursors {
