@@ -60,8 +60,7 @@ func Refused(err error) (Reason, bool) {
 type Standing struct {
 	Suspect bool // it cannot prove that it holds all that it acknowledged
 	Serving bool // it has finished its recovery
-	// Must is the op that it must have applied to know all that is committed: for a
-	// leader the first one of its own term.
+	// Must is the highest op that it knows to be committed: it must have applied that.
 	Applied, Must op.Number
 }
 
