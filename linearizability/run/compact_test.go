@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/sim"
+	"purgelab/impl/transfer"
+	"purgelab/linearizability/faults"
 	"purgelab/linearizability/verdict"
 )
 
@@ -64,4 +66,35 @@ func TestResetRecordMovesState(t *testing.T) {
 	for _, n := range []int{all.Moves.Started, all.Moves.Completed, all.Moves.Purged, all.Moves.Interrupted} {
 		require.Positive(t, n)
 	}
+}
+
+// TestSpoiltTransfers: machines that lost their disks get their state although most of
+// what they are sent was altered on its way, or comes late; what was is refused.
+func TestSpoiltTransfers(t *testing.T) {
+	var all sim.Moves
+	for seed := uint64(1); seed <= 12; seed++ {
+		s := Settings{Seed: seed, Messages: "replicated", Bookmarks: "replicated", CompactOps: 6, NoTrace: true}
+		s.Plan = &faults.Plan{Faults: []faults.Fault{
+			{At: 100, For: 4000, Kind: faults.SpoilTransfer, Transfers: &sim.Spoil{Chunk: 0.5, Manifest: 0.5, Late: 1}},
+			{At: 600, For: 60, Kind: faults.ReplaceDisk, Replicas: []int{1 + int(seed)%3}},
+			{At: 1400, For: 60, Kind: faults.PowerLoss, Replicas: []int{0}},
+			{At: 2000, For: 60, Kind: faults.PowerLoss, Replicas: []int{1 + int(seed)%3}},
+		}}
+		r := mustRun(t, s)
+		require.Equal(t, verdict.Pass, r.Verdict, "%s: %v", r.Settings.Replay(), r.Violated())
+		require.Equal(t, 1, r.Faults[faults.SpoilTransfer], "seed %d", seed)
+		e := sim.Effects{Moves: all}
+		e.Add(r.Effects)
+		all = e.Moves
+	}
+	t.Logf("%+v", all)
+	for i, r := range transfer.Reasons {
+		switch r {
+		case transfer.Contradiction, transfer.WrongChecksum, transfer.WrongChunk, transfer.NotAbove, transfer.Suspect:
+			require.Positive(t, all.Refused[i], r)
+		case transfer.OtherIncarnation, transfer.Rewinds:
+			require.Zero(t, all.Refused[i], r)
+		}
+	}
+	require.Greater(t, all.Completed, 12)
 }
