@@ -109,18 +109,42 @@ type call struct {
 	answer chan replica.Answer // one
 }
 
+// Format makes the disk of a replica that is being created: once, before it is opened
+// for the first time. A folder without what it makes is not the one that the replica had.
+func Format(o Options) error {
+	real, err := files(o.Root)
+	if err == nil {
+		c := o.Replica
+		c.FS, c.Dir = real, dataFolder
+		err = replica.Format(c)
+	}
+	if err != nil {
+		return fmt.Errorf("node: format %s: %w", o.Root, err)
+	}
+	return nil
+}
+
+// files is the folder of a replica, which is made if it is not there.
+func files(root string) (vfs.FS, error) {
+	if err := errors.Join(makeFolder(root), makeFolder(filepath.Join(root, dataFolder))); err != nil {
+		return nil, err
+	}
+	return osfs.New(root)
+}
+
 // Open boots a replica from its folder and runs it. Errors are those of
 // replica.Open, and that the folder is in use.
 func Open(o Options) (*Node, error) {
 	fail := func(err error) (*Node, error) { return nil, fmt.Errorf("node: open %s: %w", o.Root, err) }
-	if err := makeFolder(o.Root); err != nil {
+	real, err := files(o.Root)
+	if err != nil {
 		return fail(err)
 	}
 	lock, err := lockFolder(o.Root)
 	if err != nil {
 		return fail(err)
 	}
-	machine, err := boot(o)
+	machine, err := boot(o, real)
 	if err != nil {
 		lock.Close()
 		return fail(err)
@@ -142,14 +166,11 @@ func Open(o Options) (*Node, error) {
 }
 
 // boot opens the machine on the files in o.Root.
-func boot(o Options) (*replica.Replica, error) {
+func boot(o Options, real vfs.FS) (*replica.Replica, error) {
 	c := o.Replica
 	fill(&c)
-	real, err := osfs.New(o.Root)
-	if err != nil {
-		return nil, err
-	}
 	if c.BootID == 0 {
+		var err error
 		// Under a policy that syncs all nobody asks which boot it is.
 		if c.BootID, err = thisBoot(); err != nil && c.Policy != (replica.Policy{}) {
 			return nil, err
@@ -160,9 +181,6 @@ func boot(o Options) (*replica.Replica, error) {
 	}
 	c.FS = gatherfs.New(c.FS, gatherBytes, stored)
 	c.Dir, c.Rand, c.SyncBeside, c.JournalRoom = dataFolder, randomness(), true, true
-	if err := makeFolder(filepath.Join(o.Root, dataFolder)); err != nil {
-		return nil, err
-	}
 	return replica.Open(c)
 }
 

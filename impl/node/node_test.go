@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -185,17 +186,58 @@ func TestPowerLoss(t *testing.T) {
 		n.look(func(r *replica.Replica) { suspect = r.Report().Suspect })
 		var unclean *replica.UncleanError
 		require.Equal(t, !clean, errors.As(suspect, &unclean))
-		require.Eventually(t, func() bool {
-			suspect := true
-			n.look(func(r *replica.Replica) { suspect = r.Standing().Suspect })
-			v, err := n.View()
-			require.NoError(t, err)
-			return !suspect && v.Facts.End == 2
-		}, 20*time.Second, 5*time.Millisecond, "it has all messages, and a vote")
+		joins(t, n, 2)
 		// It counts: without one of the others there is a majority still.
 		p.Kill(p.Leader())
 		require.EqualValues(t, 2, put(t, p, "c").Position.Offset)
 	}
+}
+
+// joins waits until a replica has all messages up to end, and a vote.
+func joins(t *testing.T, n *Node, end op.Offset) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		suspect := true
+		n.look(func(r *replica.Replica) { suspect = r.Standing().Suspect })
+		v, err := n.View()
+		require.NoError(t, err)
+		return !suspect && v.Facts.End == end
+	}, 20*time.Second, 5*time.Millisecond, "it has all messages, and a vote")
+}
+
+// TestEmptyDisk: a replica whose disk is gone knows it by itself, whether its process
+// was restarted or all of them. One of three joins again as another member; one that is
+// alone does not begin anew.
+func TestEmptyDisk(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		o := options(t)
+		p := partition(t, o, 3)
+		put(t, p, "a", "b")
+		id := p.Leader()%3 + 1
+		require.NoError(t, p.Stop(id))
+		require.NoError(t, os.RemoveAll(p.options(id).Root))
+		if all {
+			require.NoError(t, p.Close())
+			p = partition(t, o, 3)
+		} else {
+			require.NoError(t, p.Start(id))
+		}
+		var suspect error
+		p.Replica(id).look(func(r *replica.Replica) { suspect = r.Report().Suspect })
+		var lost *replica.LostError
+		require.ErrorAs(t, suspect, &lost)
+		joins(t, p.Replica(id), 2)
+		p.Kill(p.Leader())
+		require.EqualValues(t, 2, put(t, p, "c").Position.Offset)
+	}
+	o := options(t)
+	p := partition(t, o, 1)
+	put(t, p, "a")
+	require.NoError(t, p.Close())
+	require.NoError(t, os.RemoveAll(p.options(1).Root))
+	_, err := OpenPartition(o, 1)
+	var lost *replica.LostError
+	require.ErrorAs(t, err, &lost)
 }
 
 // TestStopped: what was not answered has an unknown outcome, and a folder has
@@ -203,6 +245,7 @@ func TestPowerLoss(t *testing.T) {
 func TestStopped(t *testing.T) {
 	o := options(t)
 	o.Replica.ID, o.Replica.Members = 1, []int{1, 2, 3} // nobody to agree with
+	require.NoError(t, Format(o))
 	n, err := Open(o)
 	require.NoError(t, err)
 	_, err = Open(o)
@@ -275,6 +318,7 @@ func TestDiskError(t *testing.T) {
 	o.Replica.ID, o.Replica.Members = 1, []int{1}
 	var broken atomic.Bool
 	o.Disk = func(real vfs.FS) vfs.FS { return brokenSync{real, &broken} }
+	require.NoError(t, Format(o))
 	n, err := Open(o)
 	require.NoError(t, err)
 	for {

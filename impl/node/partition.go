@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/osfs"
 	"purgelab/model/op"
 )
 
 // Partition is all replicas of a partition in this process, numbered from 1, each
-// in the folder replica-<number> below Root. Its methods are safe for concurrent
+// in the folder replica-<number> below Root. The file created there says that the disks of
+// all of them were formatted. Its methods are safe for concurrent
 // use, but a replica must not be started twice at once.
 type Partition struct {
 	o     Options
@@ -23,8 +26,9 @@ type Partition struct {
 	guess int     // who leads, as far as anybody said
 }
 
-// OpenPartition boots a number of replicas. o says what all of them have in
-// common: its Root is the folder of all, ID and Members are filled in.
+// OpenPartition boots a number of replicas, which it creates if Root does not say that
+// they were. o says what all of them have in common: its Root is the folder of all, ID and
+// Members are filled in.
 func OpenPartition(o Options, replicas int) (*Partition, error) {
 	p := &Partition{o: o, nodes: make([]*Node, replicas), guess: 1}
 	p.o.Replica.Members = nil
@@ -34,6 +38,9 @@ func OpenPartition(o Options, replicas int) (*Partition, error) {
 	if err := makeFolder(o.Root); err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
+	if err := p.create(replicas); err != nil {
+		return nil, fmt.Errorf("node: create a partition: %w", err)
+	}
 	for id := 1; id <= replicas; id++ {
 		if err := p.Start(id); err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -42,11 +49,41 @@ func OpenPartition(o Options, replicas int) (*Partition, error) {
 	return p, nil
 }
 
-// Start boots a replica that is down.
-func (p *Partition) Start(id int) error {
+// create formats the disks of all replicas, and then notes that it did.
+func (p *Partition) create(replicas int) error {
+	const note = "created"
+	root, err := osfs.New(p.o.Root)
+	if err != nil {
+		return err
+	}
+	f, err := root.Open(note)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, vfs.ErrNotExist) {
+		return err
+	}
+	for id := 1; id <= replicas; id++ {
+		if err := Format(p.options(id)); err != nil {
+			return err
+		}
+	}
+	if f, err = root.Create("node.create", note); err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), root.SyncDir("node.create.dirsync", "."))
+}
+
+// options of one of the replicas.
+func (p *Partition) options(id int) Options {
 	o := p.o
 	o.Replica.ID, o.Root, o.Links = id, filepath.Join(p.o.Root, fmt.Sprintf("replica-%d", id)), &p.links
-	n, err := Open(o)
+	return o
+}
+
+// Start boots a replica that is down.
+func (p *Partition) Start(id int) error {
+	n, err := Open(p.options(id))
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func (c *cluster) begin() int {
 		fs := c.disks[id].FS()
 		require.NoError(c.t, fs.Mkdir("test", c.cfg.Dir))
 		require.NoError(c.t, fs.SyncDir("test", "."))
+		c.format(id + 1)
 		require.NoError(c.t, c.boot(id+1))
 		require.True(c.t, c.replicas[id].View().Copying)
 	}

@@ -52,12 +52,20 @@ func newClusterOf(t testing.TB, n int, change func(*Config)) *cluster {
 		fs := c.disks[i].FS()
 		require.NoError(t, fs.Mkdir("test", "p0"))
 		require.NoError(t, fs.SyncDir("test", "."))
+		c.format(i + 1)
 		c.replicas = append(c.replicas, nil)
 	}
 	for i := range n {
 		require.NoError(t, c.boot(i+1))
 	}
 	return c
+}
+
+// format makes the disk of a replica that is created.
+func (c *cluster) format(id int) {
+	cfg := c.cfg
+	cfg.ID, cfg.FS = id, c.disks[id-1].FS()
+	require.NoError(c.t, Format(cfg))
 }
 
 func (c *cluster) boot(id int) error {

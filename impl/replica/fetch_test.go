@@ -154,10 +154,8 @@ func TestRejoinsByTransfer(t *testing.T) {
 			if p == (Policy{}) || turn == 3 {
 				c.disks[id-1] = crashfs.New()
 				require.NoError(t, c.disks[id-1].FS().Mkdir("test", "p0"))
-				c.cfg.Lost = true
 			}
 			require.NoError(t, c.boot(id))
-			c.cfg.Lost = false
 			require.True(t, c.replicas[id-1].View().Joining)
 			before := c.count(id, "CommitInstall", "")
 			c.reach("rejoined", c.whole)

@@ -20,6 +20,7 @@ func TestNamesakeHasNoEffect(t *testing.T) {
 	}
 	c.cfg.Dir = "p0-i2"
 	for _, id := range c.cfg.Members {
+		c.format(id)
 		require.NoError(t, c.boot(id))
 	}
 	c.elect()

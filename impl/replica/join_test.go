@@ -158,7 +158,6 @@ func TestDisks(t *testing.T) {
 		"gone": func(c *cluster, fs vfs.FS) {
 			c.disks[0] = crashfs.New()
 			require.NoError(c.t, c.disks[0].FS().Mkdir("test", "p0"))
-			c.cfg.Lost = true
 		},
 		"damaged journal": func(c *cluster, fs vfs.FS) {
 			require.NoError(c.t, c.disks[0].Rot("p0/journal/00000001.log", 90, 1))
@@ -177,7 +176,6 @@ func TestDisks(t *testing.T) {
 		require.NoError(t, c.boot(1), name)
 		require.True(t, c.replicas[0].View().Joining, name)
 		require.Equal(t, Evidence{}, c.replicas[0].Standing().Evidence, name)
-		c.cfg.Lost = false
 		c.reach("rejoined", c.rejoined)
 		require.Equal(t, "ok i1:g1:0 c", c.first(), name)
 	}

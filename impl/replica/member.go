@@ -21,9 +21,12 @@ import (
 // and joins under another one. Which member a machine is now is a record, and so is
 // the boot of the machine that ran it:
 //
-//	<dir>/member        absent: the first one, whose files are in <dir> itself
+//	<dir>/member        which one, and where its files are: of the first in <dir> itself
 //	<dir>/m<id>/        files of a later one
 //	<home>/boot         under a policy that does not sync all
+//
+// Format makes the first one when the replica is created, and nobody does so later: a
+// disk without it was never used, so it is not the one that the replica had.
 //
 // The number of a member names its machine in the low byte; the first member of a
 // machine is the machine's number itself.
@@ -100,13 +103,30 @@ func (c *Config) home() string {
 	return c.Dir + "/" + c.member.Home
 }
 
+// Format makes the disk of a replica that is being created: before it is opened for the
+// first time, and never again. Dir is there. A disk that is formatted stays as it is.
+func Format(cfg Config) error {
+	if cfg.Incarnation == 0 {
+		cfg.Incarnation = 1
+	}
+	_, answer, err := record.Read(cfg.FS, cfg.Dir+"/member", cfg.identity())
+	if answer == record.Absent {
+		cfg.member = memberRecord{ID: memberID(cfg.ID), Home: ownHome}
+		err = cfg.writeMember()
+	}
+	if err != nil {
+		return fmt.Errorf("replica %d: format: %w", cfg.ID, err)
+	}
+	return nil
+}
+
 // findMember reads which member this machine is.
 func (c *Config) findMember() error {
 	c.member = memberRecord{ID: memberID(c.ID), Home: ownHome}
 	b, answer, err := record.Read(c.FS, c.Dir+"/member", c.identity())
 	switch answer {
 	case record.Absent:
-		if !c.Lost || c.Defects.Has(defect.LostDiskUnnoticed) {
+		if c.Defects.Has(defect.LostDiskUnnoticed) {
 			return nil
 		}
 		if err := c.isForeign(); err != nil {

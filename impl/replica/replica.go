@@ -55,8 +55,6 @@ type Config struct {
 	// BootID is a number of the machine's boot that changes when it loses power,
 	// and at no other time; 0 if nobody knows it.
 	BootID uint64
-	// Lost says that there was a replica here before, and that its disk is gone.
-	Lost bool
 	// Damaged, if not nil, is why the replica before this one stopped: it met damage.
 	Damaged error
 	// Base, if not nil, is what the incarnation goes on from.

@@ -25,10 +25,10 @@ import (
 //
 // The record of the boot goes last: until it is gone every boot does this again.
 
-// purgeRecords are what outlives an op sequence.
-var purgeRecords = []string{"purge.reset", "purge.gen", "boot"}
+// outlasting are the records that outlive an op sequence.
+var outlasting = []string{"purge.reset", "purge.gen", "boot", "member"}
 
-// beginSequence removes everything but the records of purges.
+// beginSequence removes everything but these records.
 func (c *Config) beginSequence() error {
 	fail := func(err error) error { return fmt.Errorf("begin op numbers anew: %w", err) }
 	home := c.home()
@@ -38,7 +38,7 @@ func (c *Config) beginSequence() error {
 	}
 next:
 	for _, name := range names {
-		for _, kept := range purgeRecords {
+		for _, kept := range outlasting {
 			if name == kept {
 				continue next
 			}

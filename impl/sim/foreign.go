@@ -109,6 +109,9 @@ func (c *Cluster) usedBy(m *machine, h int, whose Whose, dir string) (*crashfs.D
 	if err := cfg.FS.Mkdir("sim.foreign.mkdir", dir); err != nil {
 		return nil, err
 	}
+	if err := replica.Format(cfg); err != nil {
+		return nil, err
+	}
 	r, err := replica.Open(cfg)
 	for in := (replica.Input{Tick: true}); err == nil; {
 		if v := r.View(); v.Role == consensus.Leader && v.Facts.Applied > op.Number(1) {

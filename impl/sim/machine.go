@@ -75,7 +75,6 @@ type slot struct {
 	shift           op.Number
 	copying, sealed bool
 	damaged         error             // why it stopped
-	lost            bool              // its disk was replaced
 	stands          *replica.Standing // as told to the plane's replica in this boot
 }
 

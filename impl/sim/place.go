@@ -25,6 +25,7 @@ import (
 //	write the tombstone <directory>.deleted and sync it: never opened again
 //	stop the replica and remove its files, which may fail, or be undone
 //	make the directory of the new incarnation and sync it: only then promises
+//	format it, once: a disk that is found empty later is another one
 //	open it
 //
 // After a boot the plane's replica may lag behind what it knew before, so a
@@ -251,15 +252,19 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 			return
 		}
 	}
-	s.boots++
 	if s.incarnation != at.incarnation {
-		s.lost = false // of this one nothing was there
+		// Of this one nothing was there. Nothing breaks it: what a crash before its
+		// end would leave is a suspect.
+		if err := replica.Format(replica.Config{ID: m.id, Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, FS: m.disk.FS(), Dir: at.dir()}); err != nil {
+			panic(fmt.Sprintf("sim: %v", err))
+		}
 	}
+	s.boots++
 	s.told, s.exists, s.incarnation = 0, true, at.incarnation
 	s.sealed, s.stands, s.member = false, nil, nil
 	member, err := c.open(replica.Config{
 		ID: m.id, Members: c.everybody(), Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, Design: c.o.Design, Variants: c.o.Variants, Policy: c.o.Policy,
-		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged, Lost: s.lost,
+		FS: fs, Dir: at.dir(), BootID: 1 + m.losses, Base: c.base(p), Damaged: s.damaged,
 		HeartbeatTicks: 5, ElectionTicks: 30,
 		CheckpointOps: c.o.CheckpointOps, Sessions: c.o.Sessions,
 		SegmentBytes: c.o.SegmentBytes, JournalBytes: c.o.JournalBytes, Compact: c.o.Compact, Transfer: c.o.Transfer,

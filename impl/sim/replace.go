@@ -8,7 +8,7 @@ import (
 
 // ReplaceDisk takes a machine down and gives it an empty disk for its partitions;
 // that of its system, with the plane's replica and the tombstones, is another one.
-// Whoever did that says so: the replicas of partitions begin as suspects that have
+// It was not formatted, so the replicas of partitions begin as suspects that have
 // nothing to show. It strikes only where every other machine is up and has all its
 // memory, and never more than a minority in a run, damage included: what a quorum
 // holds is never lost. It tells whether it did.
@@ -35,9 +35,6 @@ func (c *Cluster) ReplaceDisk(id int, down int64) bool {
 	c.down(m, true)
 	c.emptyDisk(m, ofPartitions)
 	c.syncRoot(m)
-	for h := range m.members {
-		m.members[h].lost = m.members[h].exists
-	}
 	m.rotten, m.of = true, op.Partition(0)
 	c.Effects.Replaced++
 	c.schedule(down, event{kind: evRestart, who: uint16(id), epoch: m.epoch})

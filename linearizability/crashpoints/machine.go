@@ -57,9 +57,7 @@ func newMachine(o Options, points []*Point) *machine {
 	m.watch.Design(o.Design)
 	m.set.Hit = func(*faultfs.Error) { m.strike() }
 	fs := m.disk.FS()
-	if err := errors.Join(fs.Mkdir("machine", dir), fs.SyncDir("machine", ".")); err != nil {
-		m.broken = err
-	}
+	m.broken = errors.Join(fs.Mkdir("machine", dir), fs.SyncDir("machine", "."), replica.Format(replica.Config{ID: 1, Cluster: 1, FS: fs, Dir: dir}))
 	m.disk.LogCalls(true)
 	m.arm(0)
 	return m

@@ -264,13 +264,10 @@ func (w *world) command(r *meta.Request) meta.Reply {
 	return ask(r)
 }
 
-// replace gives a machine without power an empty disk for its partitions, and says so.
+// replace gives a machine without power an empty disk for its partitions.
 func (c *cluster) replace(n *node) {
 	c.down(n, true, nil)
 	n.disk = crashfs.New()
-	for _, w := range c.all {
-		w.nodes[n.id].lost = true
-	}
 }
 
 // removeAll removes a folder with everything in it, if it is there.

@@ -13,7 +13,7 @@ const worldProcess = -1
 func (w *world) config(n *node) replica.Config {
 	c := replica.Config{
 		ID: n.id, Cluster: 1, Partition: w.id, Incarnation: n.incarnation, Design: w.design, Variants: w.s.Variants, Policy: w.policy, Dir: w.dirOf(n.incarnation),
-		BootID: 1 + n.losses, FS: n.faults.Wrap(n.disk.FS()), Base: w.base(n), Lost: n.lost,
+		BootID: 1 + n.losses, FS: n.faults.Wrap(n.disk.FS()), Base: w.base(n),
 	}
 	for id := 1; id <= w.s.Replicas; id++ {
 		c.Members = append(c.Members, id)

@@ -91,7 +91,6 @@ type node struct {
 	incarnation     op.Incarnation
 	shift           op.Number
 	sealed, copying bool
-	lost            bool              // its disk was replaced
 	stood           *replica.Standing // as the plane was told
 	members         int               // how many members it has been, after the first one
 }
@@ -197,12 +196,17 @@ func (t *timers) Uint64() uint64 {
 func (w *world) boot(n *node) {
 	w.boots++
 	n.up, n.dark = true, false
-	if i := w.present(n); i != n.incarnation {
-		n.incarnation, n.lost = i, false // of this one nothing was there
-	}
+	was := n.incarnation
+	n.incarnation = w.present(n)
 	n.member, n.stood, n.sealed = nil, nil, false
 	w.mkdir(n)
 	c := w.config(n)
+	if n.incarnation != was { // of this one nothing was there
+		fresh := c
+		if fresh.FS = n.disk.FS(); replica.Format(fresh) != nil {
+			panic("scenario: a disk in memory failed")
+		}
+	}
 	c.HeartbeatTicks, c.ElectionTicks, c.Sessions = heartbeatTicks, electionTicks, 64
 	c.CheckpointOps, c.SegmentBytes, c.JournalBytes = w.s.Checkpoint, w.s.Segment, w.s.Journal
 	c.Compact.Ops = w.s.Compact

@@ -43,7 +43,8 @@ type driver struct {
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
 	d := &driver{design: design, defects: defects, disk: crashfs.New()}
 	fs := d.disk.FS()
-	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", ".")); err != nil {
+	format := replica.Config{ID: self, Cluster: identity.Cluster, FS: fs, Dir: dir}
+	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(format)); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	return d, nil
