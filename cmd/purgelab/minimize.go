@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,8 +43,8 @@ says how it is done.
 Of a history, ours or another system's, operations are left out while it stays wrong
 for the same reason.
 
-With --defects the first run that shows each defect is made small, and the table of
-how small goes into a document.
+With --defects the first run that shows each defect, or each that is named, is made
+small, and the table of how small goes into a document.
 
 An interrupt keeps the smallest run so far; the same command given again goes on.
 
@@ -57,10 +58,10 @@ violated.`,
 			switch {
 			case f.jobs < 0:
 				return usageError("--jobs %d: want 0 (one per core) or more", f.jobs)
-			case f.defects != "" && len(args) == 0:
-				return f.table(cmd)
-			case len(args) != 1 || f.defects != "":
-				return usageError("purgelab minimize: want one run folder or history, or --defects, got %d and --defects %q", len(args), f.defects)
+			case f.defects != "":
+				return f.table(cmd, args)
+			case len(args) != 1:
+				return usageError("purgelab minimize: want one run folder or history, got %d", len(args))
 			case fileExists(args[0]):
 				return f.history(cmd, args[0])
 			}
@@ -70,7 +71,7 @@ violated.`,
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "runs at a time (default: one per core)")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder, or file, for the result (default: that of the run or history with -min at its end)")
 	cmd.Flags().StringVar(&f.scenario, "scenario", "", "save the result as a scenario in this file, too")
-	cmd.Flags().StringVar(&f.defects, "defects", "", "instead of a run: write the table of all defects into this Markdown file, between its marks if it has them")
+	cmd.Flags().StringVar(&f.defects, "defects", "", "instead of a run: write the table of defects into this Markdown file, between its marks if it has them; others stay")
 	cmd.Flags().Var(f.semantics, "semantics", "of a history, numbering after a purge: "+f.semantics.list())
 	completeChoices(cmd, "semantics", f.semantics)
 	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace what is there")
@@ -240,40 +241,38 @@ func minimizeJSON(w io.Writer, r *minimize.Result, out string) error {
 		minimize.Lines(r.Run.Plan, r.Run.Workload), r.Run.Settings.Replay(), out, r.Ended == nil})
 }
 
-// table makes a run small for each defect that runs have to show.
-func (f *minimizeFlags) table(cmd *cobra.Command) error {
-	var list []teeth.Tooth
-	for _, t := range teeth.Table {
-		if t.ByRuns() {
-			list = append(list, t)
-		}
+// table makes a run small for each of some defects, or of all that runs have to show. The
+// document has what is known after each.
+func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
+	list, err := teeth.Select(teeth.Table, names)
+	if err != nil {
+		return &exitError{exitUsage, err}
 	}
+	list = slices.DeleteFunc(slices.Clone(list), func(t teeth.Tooth) bool { return !t.ByRuns() })
 	b := newBar(cmd.ErrOrStderr(), len(list), "minimize")
 	manyRuns()
 	var rows []minimize.Row
 	for _, t := range list {
 		row := minimize.Defect(cmd.Context(), t, f.jobs)
-		if cmd.Context().Err() != nil {
-			b.done()
-			return undecidedError("interrupted at defect %d of %d: %s is as it was", len(rows)+1, len(list), f.defects)
-		}
 		rows = append(rows, row)
+		if row.Interrupted {
+			break
+		}
+		if err := writeBetween(f.defects, markMinimize, func(old string) string {
+			return minimize.Markdown(minimize.Merge(minimize.Read(old), []minimize.Row{row}))
+		}); err != nil {
+			return err
+		}
+		if jsonWanted(cmd) {
+			err = writeJSON(cmd.OutOrStdout(), row)
+		} else {
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), row.String())
+		}
+		if err != nil {
+			return err
+		}
 		b.step()
 	}
 	b.done()
-	if err := writeBetween(f.defects, markMinimize, func(string) string { return minimize.Markdown(rows) }); err != nil {
-		return err
-	}
-	var err error
-	if jsonWanted(cmd) {
-		for i := range rows {
-			err = errors.Join(err, writeJSON(cmd.OutOrStdout(), rows[i]))
-		}
-	} else {
-		_, err = io.WriteString(cmd.OutOrStdout(), minimize.Markdown(rows))
-	}
-	if err != nil {
-		return err
-	}
 	return exitWith(minimize.Verdict(rows).ExitCode())
 }

@@ -41,6 +41,7 @@ func withoutClients(c *aCase, from, to int) *aCase {
 // leaveOut leaves out what it can.
 func (m *runs) leaveOut(ctx context.Context) {
 	m.alone(ctx, withoutNetwork)
+	m.alone(ctx, withoutEras)
 	for _, p := range parts {
 		m.chunks(ctx, p)
 	}
@@ -90,6 +91,32 @@ func withoutAndLower(c *aCase, i int) *aCase {
 		if r.At != steps[k].Request.At || r.Expected != nil && *r.Expected != *steps[k].Request.Expected {
 			steps[k].Request, changed = &r, true
 		}
+	}
+	if !changed || len(steps) == 0 {
+		return nil
+	}
+	return c.with(steps)
+}
+
+// withoutEras leaves out all purges, and takes all positions for ones of the first
+// generation.
+func withoutEras(c *aCase) *aCase {
+	var steps []workload.Step
+	changed := false
+	for _, s := range c.steps {
+		if s.Request.Kind == op.Purge {
+			changed = true
+			continue
+		}
+		r := *s.Request
+		r.At.Generation = 0
+		if r.Expected != nil {
+			p := *r.Expected
+			p.Generation = 0
+			r.Expected = &p
+		}
+		s.Request = &r
+		steps = append(steps, s)
 	}
 	if !changed || len(steps) == 0 {
 		return nil

@@ -81,8 +81,15 @@ func (e *NotRedError) Error() string {
 	return fmt.Sprintf("want a run in which %s is violated, got one in which %s", e.Property, e.Got)
 }
 
-// seeds are how many other seeds a candidate is tried under, round after round.
+// seeds are how many other seeds a candidate is tried under, round after round; the last
+// round is for what is still large.
 var seeds = []int{0, 6, 30, 100}
+
+// What is large: not all of it can be looked at.
+const (
+	GoalOps    = 10
+	GoalFaults = 2
+)
 
 // Run makes a run small. When ctx ends, the result is the best so far. Errors: the run
 // cannot be made (as of run.Run), is not red (NotRedError), or State cannot be used.
@@ -135,7 +142,11 @@ func (m *runs) work(ctx context.Context) {
 	if !m.holds(ctx) {
 		return
 	}
-	for _, m.others = range seeds {
+	for round, others := range seeds {
+		if ops, faults := m.best.size(); round == len(seeds)-1 && ops <= GoalOps && faults <= GoalFaults {
+			return
+		}
+		m.others = others
 		for before := ""; before != m.best.key() && m.going(ctx); {
 			before = m.best.key()
 			m.leaveOut(ctx)

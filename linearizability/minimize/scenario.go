@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"purgelab/impl/replica"
 	"purgelab/impl/sim"
 	"purgelab/linearizability/faults"
 	"purgelab/linearizability/run"
@@ -25,14 +26,17 @@ type way struct {
 	early   bool // sessions are opened before anything else
 	overlap bool // a client asks without waiting until the others were answered
 	late    bool // a machine that goes down at a disk call is started again at the end only
+	full    bool // there are messages and a bookmark before, and one more message after
+	again   bool // every request is sent twice, as by a network that doubles or loses
 }
 
 // ways lists them, the plainest first.
 func ways(replicas int) []way {
 	var out []way
-	for bits := range 16 {
+	for bits := range 64 {
+		on := func(i int) bool { return bits>>i&1 != 0 }
 		for leader := 1; leader <= replicas; leader++ {
-			out = append(out, way{leader, bits&1 != 0, bits&2 != 0, bits&4 != 0, bits&8 != 0})
+			out = append(out, way{leader, on(0), on(1), on(2), on(3), on(4), on(5)})
 		}
 	}
 	return out
@@ -82,6 +86,9 @@ func (t *teller) tell() {
 	for c := 0; t.early && c < t.r.Settings.Clients; c++ {
 		t.steps = append(t.steps, told{text: t.by(c) + "register", asks: true})
 	}
+	if t.full {
+		t.steps = append(t.steps, told{text: t.by(0) + "append x y z", asks: true}, told{text: t.by(0) + "store c1 1", asks: true})
+	}
 	for i := range t.r.Workload.Steps {
 		s := &t.r.Workload.Steps[i]
 		words, ok := asks(s)
@@ -108,17 +115,29 @@ func (t *teller) tell() {
 		if begun {
 			t.steps = append(t.steps, told{at: t.next(i), text: t.by(s.Client) + "end" + where, asks: true, after: true})
 		}
+		if t.again && !alone && s.Request.Mutates() {
+			repeat := "repeat"
+			if s.Request.Kind == op.Purge && t.r.Settings.Design != replica.Advance.String() {
+				repeat = "purge again"
+			}
+			t.steps = append(t.steps, told{at: t.next(i), text: t.by(s.Client) + repeat + where, asks: true, after: true})
+		}
 	}
 	slices.SortStableFunc(t.steps, func(a, b told) int {
-		if a.at != b.at {
+		switch {
+		case a.at != b.at:
 			return int(a.at - b.at)
-		}
-		if a.after != b.after && a.after {
+		case a.after == b.after:
+			return 0
+		case a.after:
 			return 1
 		}
-		return 0
+		return -1
 	})
 	t.restarts()
+	if t.full {
+		t.steps = append(t.steps, told{text: t.by(0) + "append w", asks: true}, told{text: "poll next c1", asks: true})
+	}
 	for id := 1; id <= t.r.Settings.Replicas; id++ {
 		t.steps = append(t.steps, told{text: fmt.Sprintf("look r%d", id), asks: true})
 	}
@@ -161,10 +180,10 @@ func (t *teller) fault(f *faults.Fault) {
 		switch f.Kind {
 		case faults.ProcessCrash:
 			at(begin, "crash r%d", id)
-			at(end, "restart r%d", id)
+			t.restart(end, id)
 		case faults.PowerLoss:
 			at(begin, "power-loss r%d", id)
-			at(end, "restart r%d", id)
+			t.restart(end, id)
 		case faults.CrashAt:
 			how, when := "crash", "before"
 			if f.Power {
@@ -181,18 +200,35 @@ func (t *teller) fault(f *faults.Fault) {
 		case faults.DiskFault:
 			at(begin, "fault r%d %s", id, f.Rule)
 			at(end, "mend r%d", id)
-			at(end, "restart r%d", id)
+			t.restart(end, id)
 		case faults.Partition:
 			at(begin, "isolate r%d", id)
 			at(end, "heal")
 		case faults.ReplaceDisk:
 			at(begin, "replace-disk r%d", id)
-			at(end, "restart r%d", id)
+			t.restart(end, id)
 		case faults.Storm, faults.SlowDisk, faults.Isolate: // the pace of a scenario stands for them, or none of it does
 		default:
 			t.trouble = "it has no words for a fault " + string(f.Kind)
 		}
 	}
+}
+
+// restart starts a machine again at a time, after whatever else is done then.
+func (t *teller) restart(at int64, id int) {
+	for _, s := range t.started(id) {
+		s.at, s.after = at, true
+		t.steps = append(t.steps, s)
+	}
+}
+
+// started are the steps that start a machine again and look at it.
+func (t *teller) started(id int) []told {
+	pause := ""
+	if t.atOnce {
+		pause = " at-once"
+	}
+	return []told{{text: fmt.Sprintf("restart r%d%s", id, pause)}, {text: fmt.Sprintf("look r%d%s", id, pause), asks: true}}
 }
 
 // restarts starts machines again that may have gone down at a disk call, after each
@@ -208,7 +244,7 @@ func (t *teller) restarts() {
 		}
 		for id := 1; id <= t.r.Settings.Replicas && s.asks; id++ {
 			if name := fmt.Sprintf("r%d", id); armed[name] && (!t.late || i == len(t.steps)-1) {
-				out = append(out, told{text: "restart " + name})
+				out = append(out, t.started(id)...)
 			}
 		}
 	}

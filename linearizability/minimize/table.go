@@ -3,16 +3,11 @@ package minimize
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"purgelab/linearizability/teeth"
 	"purgelab/linearizability/verdict"
-)
-
-// Goal is how small a run has to get, for nine in ten defects.
-const (
-	GoalOps    = 10
-	GoalFaults = 2
 )
 
 // Row is how small the run gets that shows a defect.
@@ -29,9 +24,11 @@ type Row struct {
 	// Scenario tells whether the smallest can be told as one.
 	Scenario bool   `json:"scenario,omitempty"`
 	Trouble  string `json:"trouble,omitempty"`
+	// Interrupted: nothing of it is known yet.
+	Interrupted bool `json:"-"`
 }
 
-// Small tells whether the goal is met.
+// Small tells whether it is not large.
 func (r *Row) Small() bool {
 	return r.Trouble == "" && r.Ops <= GoalOps && r.Faults <= GoalFaults
 }
@@ -41,6 +38,9 @@ func Defect(ctx context.Context, t teeth.Tooth, jobs int) Row {
 	row := Row{Defect: t.Name, Design: t.Design}
 	r, property, err := t.Shown(ctx, teeth.DefaultRuns)
 	switch {
+	case ctx.Err() != nil:
+		row.Interrupted = true
+		return row
 	case err != nil:
 		row.Trouble = err.Error()
 		return row
@@ -51,12 +51,12 @@ func Defect(ctx context.Context, t teeth.Tooth, jobs int) Row {
 	row.Property = property
 	out, err := Run(ctx, r.Settings, Options{Property: property, Jobs: jobs})
 	if err != nil {
-		row.Trouble = err.Error()
+		row.Trouble, row.Interrupted = err.Error(), ctx.Err() != nil
 		return row
 	}
 	row.FromOps, row.FromFaults, row.Ops, row.Faults, row.Runs = out.BeforeOps, out.BeforeFaults, out.Ops, out.Faults, out.Runs
 	if out.Ended != nil {
-		row.Trouble = "interrupted: " + out.Ended.Error()
+		row.Interrupted = true
 		return row
 	}
 	_, err = Scenario(ctx, t.Name, property, out.Run)
@@ -64,11 +64,11 @@ func Defect(ctx context.Context, t teeth.Tooth, jobs int) Row {
 	return row
 }
 
-// Verdict is pass if nine in ten are small, and undecided if that is not known of all.
+// Verdict is pass if nine in ten are small, and undecided if an interrupt left one out.
 func Verdict(rows []Row) verdict.Verdict {
 	small := 0
 	for i := range rows {
-		if strings.HasPrefix(rows[i].Trouble, "interrupted") {
+		if rows[i].Interrupted {
 			return verdict.Undecided
 		}
 		if rows[i].Small() {
@@ -81,26 +81,74 @@ func Verdict(rows []Row) verdict.Verdict {
 	return verdict.Fail
 }
 
+const head = "| defect | design | violated | operations | faults | runs made | scenario |\n|---|---|---|---:|---:|---:|---|\n"
+
+// String is the row as a line of the table.
+func (r *Row) String() string {
+	if r.Trouble != "" {
+		return fmt.Sprintf("| %s | %s | %s | | | | %s |", r.Defect, r.Design, r.Property, r.Trouble)
+	}
+	told := "-"
+	if r.Scenario {
+		told = "yes"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %d → %d | %d → %d | %d | %s |", r.Defect, r.Design, r.Property, r.FromOps, r.Ops, r.FromFaults, r.Faults, r.Runs, told)
+}
+
+// Read reads the rows of a table that Markdown wrote; other lines are passed over.
+func Read(text string) []Row {
+	var out []Row
+	for _, line := range strings.Split(text, "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 9 {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		r := Row{Defect: cells[1], Design: cells[2], Property: cells[3]}
+		if !slices.ContainsFunc(teeth.Table, func(t teeth.Tooth) bool { return t.Name == r.Defect }) {
+			continue
+		}
+		if n, _ := fmt.Sscanf(strings.Join(cells[4:7], " "), "%d → %d %d → %d %d", &r.FromOps, &r.Ops, &r.FromFaults, &r.Faults, &r.Runs); n == 5 {
+			r.Scenario = cells[7] == "yes"
+		} else {
+			r.Trouble = cells[7]
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Merge puts rows in the place of those of the same defects, and new ones where the table
+// of defects has them.
+func Merge(old, now []Row) []Row {
+	var out []Row
+	for _, t := range teeth.Table {
+		for _, list := range [][]Row{now, old} {
+			if i := slices.IndexFunc(list, func(r Row) bool { return r.Defect == t.Name }); i >= 0 {
+				out = append(out, list[i])
+				break
+			}
+		}
+	}
+	return out
+}
+
 // Markdown is the table as docs/minimize.md has it, and how many meet the goal.
 func Markdown(rows []Row) string {
 	var b strings.Builder
-	small := 0
-	b.WriteString("| defect | design | violated | operations | faults | runs made | scenario |\n|---|---|---|---:|---:|---:|---|\n")
+	small, told := 0, 0
+	b.WriteString(head)
 	for i := range rows {
-		r := &rows[i]
-		if r.Small() {
+		if rows[i].Small() {
 			small++
 		}
-		if r.Trouble != "" {
-			fmt.Fprintf(&b, "| %s | %s | %s | | | | %s |\n", r.Defect, r.Design, r.Property, r.Trouble)
-			continue
+		if rows[i].Scenario {
+			told++
 		}
-		told := "-"
-		if r.Scenario {
-			told = "yes"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d → %d | %d → %d | %d | %s |\n", r.Defect, r.Design, r.Property, r.FromOps, r.Ops, r.FromFaults, r.Faults, r.Runs, told)
+		b.WriteString(rows[i].String() + "\n")
 	}
-	fmt.Fprintf(&b, "\n%d of %d defects: at most %d operations and %d faults.\n", small, len(rows), GoalOps, GoalFaults)
+	fmt.Fprintf(&b, "\n%d of %d defects: at most %d operations and %d faults; %d can be told as a scenario.\n", small, len(rows), GoalOps, GoalFaults, told)
 	return b.String()
 }

@@ -1,0 +1,50 @@
+package minimize
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/linearizability/teeth"
+	"purgelab/linearizability/verdict"
+)
+
+func tooth(t testing.TB, name string) teeth.Tooth {
+	list, err := teeth.Select(teeth.Table, []string{name})
+	require.NoError(t, err)
+	return list[0]
+}
+
+func TestRowOfADefect(t *testing.T) {
+	row := Defect(context.Background(), tooth(t, "end-from-records"), 0)
+	require.True(t, row.Small(), "%+v", row)
+	require.True(t, row.Scenario)
+	require.Equal(t, []Row{row}, Read(Markdown([]Row{row})))
+
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	cut := Defect(ctx, tooth(t, "end-from-records"), 0)
+	require.Equal(t, verdict.Undecided, Verdict([]Row{row, cut}))
+}
+
+func TestNineInTenMustBeSmall(t *testing.T) {
+	rows := make([]Row, 10)
+	require.Equal(t, verdict.Pass, Verdict(rows))
+	rows[3].Ops = GoalOps + 1
+	require.Equal(t, verdict.Pass, Verdict(rows))
+	rows[4].Trouble = "no run of 2000 shows it"
+	require.Equal(t, verdict.Fail, Verdict(rows))
+}
+
+func TestTableKeepsWhatWasNotAsked(t *testing.T) {
+	old := []Row{
+		{Defect: "read-moved", Design: "advance", Property: "Linearizable", FromOps: 300, Ops: 3, FromFaults: 10, Runs: 200},
+		{Defect: "ack-carried", Design: "ordered", Property: "AckDurable", Trouble: "no run of 2000 shows it"},
+	}
+	text := Markdown(Merge(nil, old))
+	require.Equal(t, []Row{old[1], old[0]}, Read(text))
+	now := Row{Defect: "stale-read", Design: "ordered", Property: "NoHiddenFresh", FromOps: 300, Ops: 3, FromFaults: 22, Faults: 1, Runs: 7, Scenario: true}
+	require.Equal(t, []Row{old[1], now, old[0]}, Merge(Read(text), []Row{now}))
+	require.Contains(t, Markdown(Merge(Read(text), []Row{now})), "2 of 3 defects: at most 10 operations and 2 faults; 1 can be told as a scenario.")
+}
