@@ -19,6 +19,9 @@ type item struct {
 	// places are the positions of the messages of an append, or of the records of a
 	// poll, as far as the history tells anywhere; nil: it does not.
 	places []*foreign.Position
+	// prev are, of an append, the highest positions that are told below those of its
+	// messages: the messages there come first.
+	prev   []*foreign.Position
 	placed bool // the history tells positions
 	client int
 
@@ -94,6 +97,7 @@ type told struct {
 	appends map[op.Payload]*foreign.Op
 	places  map[op.Payload]*foreign.Position
 	readBy  map[op.Payload]*foreign.Op // the reader that returned first
+	order   []*foreign.Position        // the places, rising
 	placed  bool                       // all of them have places
 	twice   string                     // says which payload two appends share; empty: none
 	doubled map[op.Payload]bool        // the payloads that do
@@ -150,6 +154,10 @@ func learn(ops []foreign.Op, restarts bool) (*told, *wrong) {
 			t.places[p], holders[*at[k]] = at[k], p
 		}
 	}
+	for _, at := range t.places {
+		t.order = append(t.order, at)
+	}
+	slices.SortFunc(t.order, func(a, b *foreign.Position) int { return a.Compare(*b) })
 	for p, o := range t.appends {
 		if t.places[p] == nil && !restarts && (o.Outcome == history.Answered || t.readBy[p] != nil) {
 			t.placed = false
@@ -208,6 +216,18 @@ func after(p *foreign.Position, n int) *foreign.Position {
 	return &q
 }
 
+// before is the highest position that is told below another one; nil: there is none.
+func (t *told) before(at *foreign.Position) *foreign.Position {
+	if at == nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(t.order, at, func(a, b *foreign.Position) int { return a.Compare(*b) })
+	if i == 0 {
+		return nil
+	}
+	return t.order[i-1]
+}
+
 // bases are the positions right before the first message: one below the lowest
 // that is told, or lower by the number of messages that nobody read and that may
 // have come before it. It matters only to a purge by position.
@@ -216,17 +236,16 @@ func (t *told) bases(ops []foreign.Op) []foreign.Position {
 	if !slices.ContainsFunc(ops, byPosition) {
 		return nil
 	}
-	var lowest *foreign.Position
-	until := int64(0)
-	for p, at := range t.places {
-		if lowest == nil || at.Compare(*lowest) < 0 {
-			lowest, until = at, t.appends[p].Return
-		}
-	}
-	if lowest == nil || !lowest.Bare() {
+	if len(t.order) == 0 || !t.order[0].Bare() {
 		return nil
 	}
-	low := *lowest
+	until := int64(0)
+	for p, at := range t.places {
+		if at == t.order[0] {
+			until = t.appends[p].Return
+		}
+	}
+	low := *t.order[0]
 	low.Offset--
 	out := []foreign.Position{low}
 	for i := range ops {
@@ -250,6 +269,7 @@ func (t *told) plain(o *foreign.Op) *item {
 	case foreign.Append:
 		for _, p := range o.Ask.Payloads {
 			x.places = append(x.places, t.places[p])
+			x.prev = append(x.prev, t.before(t.places[p]))
 		}
 	case foreign.Poll:
 		x.places, _ = named(o)

@@ -40,6 +40,7 @@ type streamState struct {
 	first   int // serials below are gone
 	gone    int // serials below may be gone, those below first are
 	last    *foreign.Position
+	told    *foreign.Position // of the latest message whose position the history tells
 	unsaid  int      // messages after last whose position nobody told
 	cursors []cursor // sorted by key, never modified in place
 	samples []sample // sorted by id, never modified in place
@@ -95,7 +96,7 @@ func samePlace(a, b *foreign.Position) bool {
 }
 
 func (s *streamState) size() int64 {
-	return int64(160 + 64*len(s.log.tail) + 8*len(s.log.full) + 24*len(s.cursors) + 16*len(s.samples))
+	return int64(160 + 64*len(s.log.tail) + len(s.log.full)/4 + 24*len(s.cursors) + 16*len(s.samples))
 }
 
 func (s *streamState) String() string {
@@ -175,6 +176,12 @@ func (s *streamState) push(x *item) (*streamState, string) {
 	n := *s
 	for i, p := range x.op.Ask.Payloads {
 		at := x.places[i]
+		if at != nil {
+			if p := x.prev[i]; p != nil && !samePlace(p, n.told) {
+				return s, fmt.Sprintf("position: want the message at %s before that at %s", p, at)
+			}
+			n.told = at
+		}
 		if at == nil && n.last != nil && !n.last.Entry() {
 			q := n.last.Next() // numbers are given one after the other
 			at = &q
