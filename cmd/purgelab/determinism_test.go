@@ -36,7 +36,7 @@ func TestTwoBuildsOneRun(t *testing.T) {
 			text, err := exec.Command(program, append([]string{"run", "--out", out}, flags...)...).CombinedOutput()
 			require.NoError(t, err, "%v\n%s", flags, text)
 			got := map[string]string{}
-			for _, name := range []string{"history.jsonl", "trace.ndjson", "faults.json"} {
+			for _, name := range []string{"history.jsonl", "trace.ndjson", "faults.json", "workload.jsonl"} {
 				raw, err := os.ReadFile(filepath.Join(out, name))
 				require.NoError(t, err)
 				require.NotEmpty(t, raw)

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"purgelab/linearizability/minimize"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/strictjson"
-	"purgelab/linearizability/teeth"
 	"purgelab/linearizability/verdict"
 )
 
@@ -239,40 +237,4 @@ func minimizeJSON(w io.Writer, r *minimize.Result, out string) error {
 		Complete   bool     `json:"complete"`
 	}{r.Property, r.Reason, r.BeforeOps, r.BeforeFaults, r.Ops, r.Faults, r.Runs,
 		minimize.Lines(r.Run.Plan, r.Run.Workload), r.Run.Settings.Replay(), out, r.Ended == nil})
-}
-
-// table makes a run small for each of some defects, or of all that runs have to show. The
-// document has what is known after each.
-func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
-	list, err := teeth.Select(teeth.Table, names)
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(t teeth.Tooth) bool { return !t.ByRuns() })
-	b := newBar(cmd.ErrOrStderr(), len(list), "minimize")
-	manyRuns()
-	var rows []minimize.Row
-	for _, t := range list {
-		row := minimize.Defect(cmd.Context(), t, f.jobs)
-		rows = append(rows, row)
-		if row.Interrupted {
-			break
-		}
-		if err := writeBetween(f.defects, markMinimize, func(old string) string {
-			return minimize.Markdown(minimize.Merge(minimize.Read(old), []minimize.Row{row}))
-		}); err != nil {
-			return err
-		}
-		if jsonWanted(cmd) {
-			err = writeJSON(cmd.OutOrStdout(), row)
-		} else {
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), row.String())
-		}
-		if err != nil {
-			return err
-		}
-		b.step()
-	}
-	b.done()
-	return exitWith(minimize.Verdict(rows).ExitCode())
 }

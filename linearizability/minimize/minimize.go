@@ -8,7 +8,9 @@
 //	memory.go    what was tried before, in a file, so that an interrupt loses nothing
 //	leave.go     what can be left out: faults, clients, operations
 //	simplify.go  what can be made plainer: payloads, faults, settings
+//	words.go     what clients ask and what breaks, in words
 //	scenario.go  the result as a scenario, where its language can say it
+//	teller.go    the steps of such a scenario
 //	history.go   a recorded history instead of a run
 //	table.go     how small the runs get that show the named defects
 //

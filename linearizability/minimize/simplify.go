@@ -68,6 +68,26 @@ var stepChanges = []func(s *workload.Step, r *op.Request) bool{
 	func(s *workload.Step, _ *op.Request) bool { was := s.Topic; s.Topic = false; return was },
 	func(s *workload.Step, _ *op.Request) bool { was := s.Accepted; s.Accepted = false; return was },
 	func(_ *workload.Step, r *op.Request) bool { was := r.Expected; r.Expected = nil; return was != nil },
+	func(_ *workload.Step, r *op.Request) bool { return plainer(r, op.Poll, false) },
+	func(_ *workload.Step, r *op.Request) bool { return plainer(r, op.Poll, r.AutoCommit) },
+	func(_ *workload.Step, r *op.Request) bool { return plainer(r, op.ListOffsets, false) },
+}
+
+// plainer turns a read of one kind into that of all from the start, or of the end.
+func plainer(r *op.Request, kind op.Kind, commits bool) bool {
+	was := *r
+	switch {
+	case r.Kind != kind:
+		return false
+	case kind == op.ListOffsets:
+		*r = op.Request{Kind: kind, Partition: was.Partition, Which: op.LatestOffset}
+		return was.Which == op.OffsetForTimestamp
+	case commits:
+		*r = op.Request{Kind: kind, Partition: was.Partition, Strategy: op.Next, Key: was.Key, AutoCommit: true, Max: 100}
+		return was.Strategy != op.Next || was.Max != 100
+	}
+	*r = op.Request{Kind: kind, Partition: was.Partition, Strategy: op.First, Max: 100}
+	return was.Strategy != op.First || was.Max != 100 || was.AutoCommit
 }
 
 // shorten leaves the first n messages of an append.
