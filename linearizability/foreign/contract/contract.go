@@ -152,7 +152,7 @@ func (c *Contract) allows(o Option) bool { return c.allowed[o.Name] }
 // build makes the machine for the operations of a partition, of which is told t.
 func (c *Contract) build(ops []foreign.Op, t *told) machine {
 	if c.machine == queue {
-		return queueMachine{queueRules{short: c.allows(shortPolls), anyOrder: c.allows(returnOrder)}}
+		return queueMachine{queueRules{short: c.allows(shortPolls), anyOrder: c.allows(returnOrder)}, t.turns}
 	}
 	rules := c.stream
 	rules.short, rules.redeliver, rules.undone = c.allows(shortPolls), c.allows(redelivery), c.allows(undoneCuts)

@@ -23,6 +23,8 @@ type item struct {
 	// messages: the messages there come first.
 	prev   []*foreign.Position
 	placed bool // the history tells positions
+	// turns are, of an append to a queue, when its messages come.
+	turns  []turn
 	client int
 
 	call, end int64
@@ -99,6 +101,7 @@ type told struct {
 	readBy  map[op.Payload]*foreign.Op // the reader that returned first
 	order   []*foreign.Position        // the places, rising
 	placed  bool                       // all of them have places
+	turns                              // of a queue
 	twice   string                     // says which payload two appends share; empty: none
 	doubled map[op.Payload]bool        // the payloads that do
 }
@@ -109,7 +112,7 @@ type told struct {
 func learn(ops []foreign.Op, restarts bool) (*told, *wrong) {
 	t := &told{
 		appends: map[op.Payload]*foreign.Op{}, places: map[op.Payload]*foreign.Position{},
-		readBy: map[op.Payload]*foreign.Op{}, doubled: map[op.Payload]bool{}, placed: true,
+		readBy: map[op.Payload]*foreign.Op{}, doubled: map[op.Payload]bool{}, placed: true, turns: turnsOf(ops),
 	}
 	refused := map[op.Payload]*foreign.Op{}
 	for i := range ops {
@@ -268,6 +271,7 @@ func (t *told) plain(o *foreign.Op) *item {
 	switch o.F {
 	case foreign.Append:
 		for _, p := range o.Ask.Payloads {
+			x.turns = append(x.turns, t.turn(p))
 			x.places = append(x.places, t.places[p])
 			x.prev = append(x.prev, t.before(t.places[p]))
 		}

@@ -20,6 +20,7 @@ type queueState struct {
 	returned []op.Payload // comes before ready; none is modified in place
 	ready    []op.Payload
 	held     []delivered // in the order of their delivery
+	arrived  arrived     // follows from what was appended so far
 	h        uint64
 }
 
@@ -28,7 +29,10 @@ type delivered struct {
 	payload op.Payload
 }
 
-type queueMachine struct{ queueRules }
+type queueMachine struct {
+	queueRules
+	turns turns
+}
 
 func (queueMachine) begin() []state { return []state{(&queueState{}).sealed()} }
 
@@ -118,6 +122,12 @@ func (m queueMachine) answer(from state, x *item) (state, string) {
 	switch x.op.F {
 	case foreign.Append:
 		n := *q
+		for i, t := range x.turns {
+			var ok bool
+			if n.arrived, ok = n.arrived.with(t); !ok {
+				return from, fmt.Sprintf("want a message before %s that was delivered before it", ask.Payloads[i])
+			}
+		}
 		n.ready = append(slices.Clip(q.ready), ask.Payloads...)
 		return n.sealed(), ""
 	case foreign.Poll:
@@ -147,8 +157,13 @@ func (m queueMachine) answer(from state, x *item) (state, string) {
 		}
 		return q, ""
 	}
+	for _, p := range q.ready {
+		if _, ok := m.turns.rank[p]; ok {
+			return from, fmt.Sprintf("want %s to be left, for it was delivered later (or appended after the purge)", p)
+		}
+	}
 	removed := len(q.ready) + len(q.returned)
-	return (&queueState{held: q.held}).sealed(), miscounted(x, removed)
+	return (&queueState{held: q.held, arrived: q.arrived}).sealed(), miscounted(x, removed)
 }
 
 func (queueMachine) joins(from state, _ *item) state { return from }

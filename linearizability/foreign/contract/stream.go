@@ -41,9 +41,9 @@ type streamState struct {
 	gone    int // serials below may be gone, those below first are
 	last    *foreign.Position
 	told    *foreign.Position // of the latest message whose position the history tells
-	unsaid  int      // messages after last whose position nobody told
-	cursors []cursor // sorted by key, never modified in place
-	samples []sample // sorted by id, never modified in place
+	unsaid  int               // messages after last whose position nobody told
+	cursors []cursor          // sorted by key, never modified in place
+	samples []sample          // sorted by id, never modified in place
 }
 
 // cursor is the serial at which a consumer goes on; anywhere: nobody knows.
