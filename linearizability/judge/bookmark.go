@@ -15,7 +15,8 @@ type bookmark struct {
 	configs []config
 	slots   [64]int32 // pending operations, each with a bit
 	used    uint64    // slots that are taken
-	unknown []int32   // that may take effect yet
+	unknown []int32   // that may take effect yet: the latest ones
+	riddles []riddle  // of this generation
 }
 
 // config is one possible bookmark.
@@ -82,39 +83,6 @@ func (f *finder) happened(i int32) bool {
 	return s >= 0 && slices.ContainsFunc(b.configs, func(c config) bool { return c.done&(1<<s) != 0 })
 }
 
-// recent is how many of the latest unknown operations on a bookmark are thought of
-// before an answer needs one.
-const recent = 8
-
-// speculate keeps what polls of unknown outcome may make of a bookmark now, where an
-// answer to come shows that: what they read depends on when they take effect.
-func (f *finder) speculate(k int32) {
-	b := &f.bookmarks[k]
-	polls := b.unknown[max(0, len(b.unknown)-recent):]
-	if len(polls) == 0 {
-		return
-	}
-	n := len(b.configs)
-	for j := 0; j < len(b.configs) && len(b.configs) < maxConfigs; j++ {
-		c := b.configs[j]
-		for _, u := range polls {
-			if f.ops[u].Request.Kind != op.Poll || len(c.spent) > maxSpent || slices.Contains(c.spent, u) {
-				continue
-			}
-			offset := f.effect(u, c.offset)
-			if offset == c.offset || f.wanted[wish{k, f.gen, offset}] < f.time {
-				continue
-			}
-			next := config{offset, c.done, &step{c.last, u, f.tick()}, append(slices.Clip(c.spent), u)}
-			f.readAll(b, &next)
-			b.configs = append(b.configs, next)
-		}
-	}
-	if len(b.configs) > n {
-		b.configs = distinct(b.configs)
-	}
-}
-
 // settle puts an answered operation on a bookmark in every order that is possible.
 func (f *finder) settle(i int32) bool {
 	b := &f.bookmarks[f.needs[i].key]
@@ -122,8 +90,11 @@ func (f *finder) settle(i int32) bool {
 	if s < 0 || b.used&(1<<s) == 0 {
 		return f.fail(i, "more than %d operations on one bookmark at once", len(b.slots))
 	}
-	f.speculate(f.needs[i].key)
+	f.speculate(b)
 	out := f.search(b, s, false)
+	for len(out) == 0 && f.startsThere(i) && f.advance(i) {
+		out = f.search(b, s, false)
+	}
 	if len(out) == 0 {
 		out = f.search(b, s, true)
 	}
@@ -156,6 +127,26 @@ func (f *finder) advance(i int32) bool {
 	}
 	a := f.ops[i].Reply
 	return f.ops[i].Request.Kind == op.Poll && a.Position.Offset > f.start && n.startMax >= a.Position.Offset && f.trim(a.Position.Offset)
+}
+
+// startsThere tells whether a poll by next may have read at a start to which something
+// leads that was called.
+func (f *finder) startsThere(i int32) bool {
+	from := f.ops[i].Reply.Position.Offset
+	if f.ops[i].Request.Kind != op.Poll || from <= f.start {
+		return false
+	}
+	for _, y := range f.pending {
+		if n := &f.needs[y]; n.role == removes && n.gen == f.gen && f.ops[y].Reply.Position.Offset == from {
+			return true
+		}
+	}
+	for _, y := range f.removals {
+		if p := f.ops[y].Request.At; !f.done[y] && p.Generation == f.gen && p.Offset == from {
+			return true
+		}
+	}
+	return false
 }
 
 // search lists what the bookmark may be after the operation in slot s, with any
@@ -206,13 +197,6 @@ func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 	}
 	return out
 }
-
-// maxSpent bounds how many unknown operations take effect before they are certain,
-// maxUnknown of how many, the latest.
-const (
-	maxSpent   = 4
-	maxUnknown = 32
-)
 
 func (c *config) key() [3]uint64 { return [3]uint64{uint64(c.offset), c.done, uint64(len(c.spent))} }
 
@@ -278,6 +262,7 @@ func (f *finder) forget() {
 		if len(b.configs) == 1 {
 			f.commit(b)
 		}
+		b.riddles = f.riddles[era{int32(k), f.gen}]
 		b.unknown = slices.DeleteFunc(b.unknown, func(u int32) bool {
 			r := f.ops[u].Request
 			return r.Kind == op.StoreBookmark && !r.Bare && r.At.Generation < f.gen
@@ -323,34 +308,4 @@ func (f *finder) next(r *op.Request, offset op.Offset) (op.Offset, bool) {
 		return f.end, true
 	}
 	return f.start, r.Reset != op.Fail
-}
-
-// effect is what an operation of unknown outcome makes of a bookmark.
-func (f *finder) effect(u int32, offset op.Offset) op.Offset {
-	r := f.ops[u].Request
-	current := r.Bare || r.At.Generation == f.gen
-	switch r.Kind {
-	case op.StoreBookmark:
-		if current && r.At.Offset >= 0 && r.At.Offset < f.end {
-			return r.At.Offset
-		}
-		return offset
-	case op.DeleteBookmark:
-		return none
-	}
-	from, ok := f.start, true
-	switch r.Strategy {
-	case op.Next:
-		from, ok = f.next(r, offset)
-	case op.Last:
-		from = max(f.start, f.end-op.Offset(r.Max))
-	case op.AtTimestamp:
-		from = f.firstAt(r.Timestamp)
-	case op.AtOffset:
-		from, ok = r.At.Offset, current && r.At.Offset >= f.start && r.At.Offset <= f.end
-	}
-	if last := min(from+op.Offset(r.Max), f.end) - 1; ok && last >= from {
-		return max(offset, last)
-	}
-	return offset
 }

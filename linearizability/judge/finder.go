@@ -59,6 +59,7 @@ func find(h *hints) ([]model.Placed, error) {
 	f.bookmarks = make([]bookmark, len(h.keys))
 	for i := range f.bookmarks {
 		f.bookmarks[i].configs = []config{{offset: none}}
+		f.bookmarks[i].riddles = h.riddles[era{int32(i), 0}]
 	}
 	f.calls, f.returns = f.events()
 	if !f.run() || !f.keepPromises() {
@@ -85,8 +86,8 @@ func (f *finder) run() bool {
 		if n := f.event(); n >= furthest && n%every == 0 && (len(kept) == 0 || kept[len(kept)-1].event() < n) {
 			kept = append(kept[max(0, len(kept)-maxKept+1):], f.save())
 		}
-		if f.next1() {
-			if f.event() <= furthest && len(f.pending) > 0 && r.IntN(3) == 0 {
+		if f.advanceTime() {
+			if f.event() <= furthest && len(f.pending) > 0 && r.IntN(3+9*(tries%4)) == 0 {
 				if i := f.pending[r.IntN(len(f.pending))]; f.needs[i].role != registers {
 					f.force(i)
 					f.stuck = nil
@@ -111,8 +112,8 @@ func (f *finder) run() bool {
 // event counts the calls and returns so far.
 func (f *finder) event() int { return f.callsDone + f.returnsDone }
 
-// next1 goes through the next call or return.
-func (f *finder) next1() bool {
+// advanceTime goes through the next call or return.
+func (f *finder) advanceTime() bool {
 	calls, returns := f.calls[f.callsDone:], f.returns[f.returnsDone:]
 	if len(returns) == 0 || len(calls) > 0 && f.ops[calls[0]].Call < f.ops[returns[0]].Return {
 		f.callsDone++
@@ -257,7 +258,7 @@ func (f *finder) sweep() {
 		}
 	}
 	for k := range f.bookmarks {
-		f.speculate(int32(k))
+		f.speculate(&f.bookmarks[k])
 	}
 }
 

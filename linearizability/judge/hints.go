@@ -25,8 +25,9 @@ type hints struct {
 	purgesOf map[op.Generation][]int32
 	// stamps are the timestamps that list-offsets found.
 	stamps map[op.Position]op.Timestamp
-	// wanted is when the last answer returns that shows a bookmark at an offset.
-	wanted map[wish]int64
+	// riddles are what answers show of a bookmark and no answered operation explains, by
+	// key and generation: something of unknown outcome made it so.
+	riddles map[era][]riddle
 
 	room op.Offset // how many more offsets may be noted
 	// unfit is why no order can be looked for; reasons are those that were met.
@@ -36,34 +37,11 @@ type hints struct {
 	writers map[op.Payload][]nth // made when asked for
 }
 
-// wish is a bookmark at an offset of a generation.
-type wish struct {
-	key    int32
-	gen    op.Generation
-	offset op.Offset
-}
-
-// wish notes what an answer shows of a bookmark.
-func (h *hints) wish(o *model.Operation, n *need) {
-	r, a := o.Request, o.Reply
-	if n.role != keyed || n.anyGen || a.Code != op.OK && a.Code != op.Gone {
-		return
-	}
-	w := wish{n.key, n.gen, a.Position.Offset}
-	switch {
-	case r.Kind == op.Poll && r.Strategy == op.Next:
-		w.offset--
-	case r.Kind != op.GetBookmark:
-		return
-	}
-	h.wanted[w] = max(h.wanted[w], o.Return)
-}
-
 // hintsOf reads a history.
 func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
 	h := &hints{
 		sem: sem, ops: ops, keys: map[op.Key]int32{}, logs: map[op.Generation][]int32{}, read: map[int32]reading{},
-		purgesOf: map[op.Generation][]int32{}, wanted: map[wish]int64{}, stamps: map[op.Position]op.Timestamp{},
+		purgesOf: map[op.Generation][]int32{}, riddles: map[era][]riddle{}, stamps: map[op.Position]op.Timestamp{},
 	}
 	if h.judgeable(); h.unfit != nil {
 		return h
@@ -80,11 +58,11 @@ func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
 			continue
 		}
 		h.needs[i] = h.needOf(o, o.Reply)
-		h.wish(o, &h.needs[i])
 		if o.Request.Kind == op.ListOffsets && o.Reply.Timestamp != 0 {
 			h.stamps[op.Position{Generation: o.Reply.Position.Generation, Offset: o.Reply.Position.Offset}] = o.Reply.Timestamp
 		}
 	}
+	h.puzzle()
 	return h
 }
 

@@ -15,21 +15,29 @@ func (f *finder) callUnknown(i int32) {
 	r := o.Request
 	switch {
 	case r.Kind == op.Purge && r.Expected != nil && f.sem.Numbering == model.Restart:
-		f.conditional = append(f.conditional, i)
+		f.conditional = latest(append(f.conditional, i), maxUnknown)
 	case o.Promise != nil:
 		f.promised = append(f.promised, i)
 	case f.sem.Malformed(r):
 	case r.Kind == op.Append:
 		if _, read := f.read[i]; !read {
-			f.appends = append(f.appends, i)
+			f.appends = latest(append(f.appends, i), maxFill)
 		}
 	case r.Kind == op.DeleteRecords || r.Kind == op.Purge && f.sem.Numbering == model.Continue:
-		f.removals = append(f.removals, i)
+		f.removals = latest(append(f.removals, i), maxUnknown)
 	case r.Kind == op.StoreBookmark || r.Kind == op.DeleteBookmark || r.Kind == op.Poll && r.AutoCommit:
 		if k, asked := f.keys[r.Key]; asked {
-			f.bookmarks[k].unknown = append(f.bookmarks[k].unknown, i)
+			f.bookmarks[k].unknown = latest(append(f.bookmarks[k].unknown, i), maxUnknown)
 		}
 	}
+}
+
+// latest drops the older ones of a list that is more than twice as long as n.
+func latest(list []int32, n int) []int32 {
+	if len(list) <= 2*n {
+		return list
+	}
+	return slices.Clone(list[len(list)-n:])
 }
 
 // maxFill bounds how many unknown appends are considered for one gap.

@@ -1,0 +1,188 @@
+package judge
+
+import (
+	"slices"
+
+	"purgelab/model/op"
+)
+
+// era is a generation of the bookmark of a key.
+type era struct {
+	key int32
+	gen op.Generation
+}
+
+// riddle is a bookmark at an offset that is shown by answers that return up to an
+// instant.
+type riddle struct {
+	offset op.Offset
+	until  int64
+}
+
+// puzzle finds the riddles. A poll by next shows the bookmark before it, unless it read
+// at the start.
+func (h *hints) puzzle() {
+	type at struct {
+		era
+		offset op.Offset
+	}
+	explained, starts, shown := map[at]bool{}, map[at]bool{}, map[at]int64{}
+	var order []at
+	for i := range h.ops {
+		o := &h.ops[i]
+		n, a, r := &h.needs[i], o.Reply, o.Request
+		if a == nil && r.Kind == op.DeleteRecords {
+			starts[at{era{gen: r.At.Generation}, r.At.Offset}] = true
+		}
+		if a == nil || a.Code != op.OK && a.Code != op.Gone {
+			continue
+		}
+		if n.role == removes {
+			starts[at{era{gen: n.gen}, a.Position.Offset}] = true
+		}
+		if n.role != keyed || n.anyGen {
+			continue
+		}
+		e := era{n.key, n.gen}
+		show := func(o op.Offset, until int64) {
+			if _, ok := shown[at{e, o}]; !ok {
+				order = append(order, at{e, o})
+			}
+			shown[at{e, o}] = max(shown[at{e, o}], until)
+		}
+		switch {
+		case r.Kind == op.StoreBookmark:
+			explained[at{e, r.At.Offset}] = true
+		case r.Kind == op.GetBookmark:
+			show(a.Position.Offset, o.Return)
+		case r.Kind == op.Poll:
+			if r.Strategy == op.Next && a.Position.Offset > 0 {
+				show(a.Position.Offset-1, o.Return)
+			}
+			if r.AutoCommit && a.Count > 0 {
+				explained[at{e, a.Position.Offset + op.Offset(a.Count) - 1}] = true
+			}
+		}
+	}
+	for _, x := range order {
+		if !explained[x] && !starts[at{era{gen: x.gen}, x.offset + 1}] {
+			h.riddles[x.era] = append(h.riddles[x.era], riddle{x.offset, shown[x]})
+		}
+	}
+}
+
+// recent is how many of the latest unknown operations on a bookmark are thought of for
+// a riddle, maxUnknown for an answer that nothing else explains; maxSpent of them may
+// take effect before they are certain, and inARow one after the other.
+const (
+	recent     = 8
+	maxUnknown = 32
+	maxSpent   = 6
+	inARow     = 3
+)
+
+// speculate keeps what unknown operations may make of a bookmark now, where that solves
+// a riddle: what a poll of unknown outcome read depends on when it took effect.
+func (f *finder) speculate(b *bookmark) {
+	if !slices.ContainsFunc(b.riddles, func(r riddle) bool { return r.until > f.time }) {
+		return
+	}
+	unknown := b.unknown[max(0, len(b.unknown)-recent):]
+	if !slices.ContainsFunc(unknown, func(u int32) bool { return f.ops[u].Request.Kind == op.Poll }) {
+		return
+	}
+	found := false
+	for _, c := range slices.Clone(b.configs) {
+		found = f.solve(b, &c, unknown) || found
+	}
+	if found {
+		b.configs = distinct(b.configs)
+	}
+}
+
+// reached is an offset to which unknown operations led: the last of them, and what was
+// reached before.
+type reached struct {
+	offset op.Offset
+	by     int32
+	from   int
+	depth  int
+}
+
+// solve adds to the configs of a bookmark those in which a poll of unknown outcome left
+// what a riddle shows.
+func (f *finder) solve(b *bookmark, c *config, unknown []int32) bool {
+	if len(c.spent)+inARow > maxSpent || len(b.configs) >= maxConfigs {
+		return false
+	}
+	var room [2 * recent]reached
+	list := append(room[:0], reached{offset: c.offset})
+	found := false
+	for k := 0; k < len(list); k++ {
+		for _, u := range unknown {
+			offset := f.effect(u, list[k].offset)
+			if list[k].depth == inARow || len(list) == cap(list) || slices.ContainsFunc(list, func(r reached) bool { return r.offset == offset }) || slices.Contains(c.spent, u) || on(list, k, u) {
+				continue
+			}
+			list = append(list, reached{offset, u, k, list[k].depth + 1})
+			if f.ops[u].Request.Kind == op.Poll && slices.ContainsFunc(b.riddles, func(r riddle) bool { return r.offset == offset && r.until > f.time }) {
+				f.along(b, *c, list, len(list)-1)
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// on tells whether an operation led to the k-th offset.
+func on(list []reached, k int, u int32) bool {
+	for ; k > 0; k = list[k].from {
+		if list[k].by == u {
+			return true
+		}
+	}
+	return false
+}
+
+// along adds what a bookmark is after each of the unknown operations that led to the
+// k-th offset, and returns the last one.
+func (f *finder) along(b *bookmark, c config, list []reached, k int) config {
+	if k == 0 {
+		return c
+	}
+	c = f.along(b, c, list, list[k].from)
+	next := config{list[k].offset, c.done, &step{c.last, list[k].by, f.tick()}, append(slices.Clip(c.spent), list[k].by)}
+	f.readAll(b, &next)
+	b.configs = append(b.configs, next)
+	return next
+}
+
+// effect is what an operation of unknown outcome makes of a bookmark.
+func (f *finder) effect(u int32, offset op.Offset) op.Offset {
+	r := f.ops[u].Request
+	current := r.Bare || r.At.Generation == f.gen
+	switch r.Kind {
+	case op.StoreBookmark:
+		if current && r.At.Offset >= 0 && r.At.Offset < f.end {
+			return r.At.Offset
+		}
+		return offset
+	case op.DeleteBookmark:
+		return none
+	}
+	from, ok := f.start, true
+	switch r.Strategy {
+	case op.Next:
+		from, ok = f.next(r, offset)
+	case op.Last:
+		from = max(f.start, f.end-op.Offset(r.Max))
+	case op.AtTimestamp:
+		from = f.firstAt(r.Timestamp)
+	case op.AtOffset:
+		from, ok = r.At.Offset, current && r.At.Offset >= f.start && r.At.Offset <= f.end
+	}
+	if last := min(from+op.Offset(r.Max), f.end) - 1; ok && last >= from {
+		return max(offset, last)
+	}
+	return offset
+}
