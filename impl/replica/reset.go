@@ -39,10 +39,17 @@ func (r *Replica) cleaning() bool {
 	return r.cfg.Design == ResetRecord && r.purge != nil && r.eng.Facts().Pending != nil
 }
 
-// mayCheckpoint tells whether a checkpoint is due. Under reset-record none is begun
-// while a purge is under way: a cleanup that waits after a failure comes first.
+// mayCheckpoint tells whether a checkpoint is due.
 func (r *Replica) mayCheckpoint() bool {
-	return r.since >= r.cfg.CheckpointOps && r.mayEndInLog() && (r.cfg.Design != ResetRecord || r.purge == nil)
+	return r.since >= r.cfg.CheckpointOps && r.mayEndInLog() && r.covers()
+}
+
+// covers tells whether a checkpoint could hold what is materialized. Under reset-record
+// none is begun while a purge is under way: a cleanup that waits after a failure comes
+// first. Nor before replay has come to what the disk shows: the file of a bookmark that is
+// ahead need not hold the version as of an earlier op any more.
+func (r *Replica) covers() bool {
+	return r.cfg.Design != ResetRecord || r.purge == nil && r.applied >= r.eng.Facts().Front
 }
 
 // cleanOrApply takes a step of the cleanup or materializes what may be, by turns.

@@ -41,7 +41,7 @@ func (r *Replica) do(j Job) error {
 		return r.again(&r.pause, r.purgeStep())
 	case j == Save && r.checkpoint != nil:
 		return r.saveStep()
-	case j == Save && (r.cfg.Design != ResetRecord || r.purge == nil):
+	case j == Save && r.covers():
 		return r.beginSaving()
 	case j == Remove:
 		return r.removeStep()
