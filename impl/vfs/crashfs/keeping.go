@@ -6,6 +6,8 @@ type Change struct {
 	// Path of the directory or file, as the cache shows it, or as it may be after a
 	// power loss if the cache does not show it.
 	Path string
+	// Nth change of the directory or file, from 0, of those that are not stable.
+	Nth int
 	// Of names: From, if not empty, goes away; To, if not empty, appears or becomes
 	// another file.
 	From, To string
@@ -29,13 +31,13 @@ func (d *Disk) PowerLossKeeping(keep func(Change) bool) {
 		case n.dir:
 			pending := n.pending
 			n.keepNames(func(i int) bool {
-				c.From, c.To = pending[i].from, pending[i].to
+				c.Nth, c.From, c.To = i, pending[i].from, pending[i].to
 				return keep(c)
 			})
 		case len(n.undo) > 0:
 			undo := n.undo
 			n.keepBytes(func(i int) bool {
-				c.Offset, c.End = undo[i].off, undo[i].off+undo[i].n
+				c.Nth, c.Offset, c.End = i, undo[i].off, undo[i].off+undo[i].n
 				if undo[i].trunc {
 					c.End = 0
 				}

@@ -37,13 +37,13 @@ func TestPowerLossKeeping(t *testing.T) {
 		loses := d.Clone()
 		var asked []string
 		loses.PowerLossKeeping(func(c2 Change) bool {
-			asked = append(asked, fmt.Sprintf("%s %s>%s %d-%d", c2.Path, c2.From, c2.To, c2.Offset, c2.End))
+			asked = append(asked, fmt.Sprintf("%s %d %s>%s %d-%d", c2.Path, c2.Nth, c2.From, c2.To, c2.Offset, c2.End))
 			if c2.Names() {
 				return c.renamed
 			}
 			return c2.End <= c.kept
 		})
-		require.Equal(t, []string{"d a>b 0-0", "d/b > 3-6", "d/b > 3-6", "d/b > 6-11", "d/b > 6-11"}, asked)
+		require.Equal(t, []string{"d 0 a>b 0-0", "d/b 0 > 3-6", "d/b 0 > 3-6", "d/b 1 > 6-11", "d/b 1 > 6-11"}, asked)
 		f, err := loses.FS().Open(c.name)
 		require.NoError(t, err)
 		size, err := f.Size()
