@@ -17,7 +17,9 @@ type agreedLine struct {
 	incarnation op.Incarnation // 0 of the first
 	// base is the last op that it goes on with from the ones before; up to kept its
 	// ops are those of the line before.
-	base, kept op.Number
+	// Of those, the line before told up to known: of the others one of its members
+	// had kept what nobody lived to tell.
+	base, kept, known op.Number
 	// began is the first event that tells how it began; zero if none does.
 	began observe.Event
 
@@ -89,6 +91,13 @@ func (l *agreedLine) goOn(before *agreedLine, began observe.Event) {
 		if !ok || told && sameCommit(was) != sameCommit(now) {
 			break
 		}
+	}
+	for l.known = l.kept; l.kept < l.base && len(before.commits) == int(l.kept)-firstOp; l.kept++ {
+		now, told := l.own[l.kept+1]
+		if !told {
+			break
+		}
+		before.commits[l.kept+1] = now
 	}
 	l.commits = map[op.Number]observe.Event{}
 	for n := op.Number(firstOp + 1); ; n++ {

@@ -102,7 +102,7 @@ func (b *groupBuilder) add(l Line) {
 		s.Asked = now.commits[l.Op].Generation
 	case Commit:
 		// The first telling of an op that was not told in the incarnation before.
-		if b.line > 0 && l.Op <= now.base && l.Op > now.kept && !b.told[l.Op] {
+		if b.line > 0 && l.Op <= now.base && l.Op > now.known && !b.told[l.Op] {
 			s.Old, b.told[l.Op] = true, true
 		}
 	case NewIncarnation:
