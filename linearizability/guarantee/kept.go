@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"purgelab/traces/models"
 )
 
 // Answers of TLC are kept in files that are named after all that was asked: the build
@@ -26,39 +26,10 @@ func (m *Models) question(l *level, c *config) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q\n", answerFormat, m.tool.Build, l.module, c.String())
 	dirs := []string{filepath.Join(m.o.Dir, filepath.FromSlash(l.dir)), m.o.Dir}
-	if err := hashModule(h, dirs, l.module, map[string]bool{}); err != nil {
+	if err := models.HashModule(h, dirs, l.module); err != nil {
 		return "", fmt.Errorf("models: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-var words = regexp.MustCompile(`\w+`)
-
-// hashModule hashes a module and all that its text names, each once: those that it
-// extends and instantiates are among them. One that is in none of the folders is TLC's
-// own, or only a word.
-func hashModule(h io.Writer, dirs []string, name string, seen map[string]bool) error {
-	if seen[name] {
-		return nil
-	}
-	seen[name] = true
-	for _, dir := range dirs {
-		text, err := os.ReadFile(filepath.Join(dir, name+".tla"))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(h, "%q %q\n", name, text)
-		for _, word := range words.FindAllString(string(text), -1) {
-			if err := hashModule(h, dirs, word, seen); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return nil
 }
 
 func (m *Models) keptFile(question string) string {
