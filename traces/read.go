@@ -76,6 +76,9 @@ func Read(r io.Reader, name string) (*Trace, error) {
 		n = 1
 		return fail(errors.New("empty: want a header"))
 	}
+	if want := t.Header.Events; want > 0 && want != len(t.Lines) {
+		return fail(fmt.Errorf("%d events: the header says %d", len(t.Lines), want))
+	}
 	return t, nil
 }
 

@@ -189,8 +189,23 @@ func bookmark(s step, f facts) int64 {
 	return -1
 }
 
-// stateReason: the action could happen, but not lead to what the event shows.
+// stateReason: the action could happen, but not lead to what the event shows. Where it
+// is known what it leads to, the first fact that differs is named, with both values.
 func stateReason(s step, f facts) string {
+	want := f.after(s)
+	for _, c := range []struct {
+		name       string
+		have, want int64
+	}{
+		{"applied", int64(s.Applied), want.applied},
+		{"gen", int64(s.Generation), want.gen},
+		{"start", int64(s.Start), want.start},
+		{"end", int64(s.End), want.end},
+	} {
+		if c.want != c.have && s.shows(c.name) {
+			return fmt.Sprintf("%s is %d after it, %s leads to %d", c.name, c.have, s.Action, c.want)
+		}
+	}
 	return fmt.Sprintf("the event shows %s, before it were applied=%d gen=%d start=%d end=%d",
 		stateText(s), f.number("now", "applied"), f.number("now", "gen"), f.number("now", "start"), f.number("now", "end"))
 }

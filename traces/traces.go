@@ -50,6 +50,11 @@ type Header struct {
 	// Silent are the ways in which a disk lost a write and said nothing: no
 	// specification has such a disk, so nothing can be said of the trace.
 	Silent []string `json:"silent,omitempty"`
+	// Events is how many there are, 0 if nobody counted: a file that has fewer lost its
+	// end.
+	Events int `json:"events,omitempty"`
+	// Replay is the line that makes the run again that left the trace.
+	Replay string `json:"replay,omitempty"`
 	// Settings are those of the run that left the trace, as it printed them;
 	// nothing here reads them.
 	Settings json.RawMessage `json:"settings,omitempty"`

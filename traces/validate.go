@@ -53,10 +53,13 @@ type Rejection struct {
 	Line    int           `json:"line"`  // of the file: the first that no action explains
 	Event   observe.Event `json:"event"` // on that line, or, if Unseen, before the crash on it
 	Unseen  bool          `json:"unseen,omitempty"`
-	Matched int           `json:"matched"` // steps explained before it
+	Matched int           `json:"matched"` // steps explained before it: the longest prefix that is accepted
+	Last    Line          `json:"last"`    // the last of those
+	Nearest string        `json:"nearest"` // the specification's action that the event names, with its parameters
 	State   tlc.Value     `json:"state"`   // the specification's state there
 	Enabled []string      `json:"enabled"` // actions that could happen instead
-	Reason  string        `json:"reason"`  // one line
+	Reason  string        `json:"reason"`  // one line: which condition fails, with both values
+	Replay  string        `json:"replay,omitempty"`
 }
 
 // job is a piece on its way through TLC.
@@ -108,6 +111,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 		r := &out[j.trace]
 		switch {
 		case j.reject != nil:
+			j.reject.Replay = list[j.trace].Header.Replay
 			r.Rejections = append(r.Rejections, *j.reject)
 		case !j.done && r.Reason == "":
 			r.Reason = j.piece.String() + ": " + j.reason
@@ -266,6 +270,10 @@ func (j *job) stopsAt(cursor int) {
 	cursor = min(cursor, len(j.steps))
 	s := j.steps[cursor-1]
 	j.reject.Line, j.reject.Event, j.reject.Unseen, j.reject.Matched = s.Number, s.Event, s.Unseen, cursor-1
+	j.reject.Nearest = s.nearest(j.judge)
+	if cursor > 1 {
+		j.reject.Last = j.steps[cursor-2].Line
+	}
 }
 
 // explain runs rejected pieces again and finds the furthest state of each: the

@@ -79,6 +79,15 @@ func commitGeneration(e observe.Event) op.Generation {
 	return 0
 }
 
+// Count is how many of the events a Writer writes.
+func Count(events []observe.Event) int {
+	w := NewWriter(io.Discard, Header{})
+	for _, e := range events {
+		w.Observe(e)
+	}
+	return w.Len()
+}
+
 // Len is the number of events written.
 func (t *Writer) Len() int { return t.n }
 

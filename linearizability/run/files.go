@@ -97,7 +97,7 @@ func (r *Result) WriteTrace(w io.Writer) error {
 	}
 	t := traces.NewWriter(w, traces.Header{
 		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: variant,
-		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Silent: r.silent(), Settings: settings,
+		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Silent: r.silent(), Events: traces.Count(r.Trace), Replay: r.Settings.Replay(), Settings: settings,
 	})
 	for i := range r.Trace {
 		t.Observe(r.Trace[i])
