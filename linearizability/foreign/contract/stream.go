@@ -41,7 +41,6 @@ type streamState struct {
 	gone    int // serials below may be gone, those below first are
 	last    *foreign.Position
 	told    *foreign.Position // of the latest message whose position the history tells
-	unsaid  int               // messages after last whose position nobody told
 	cursors []cursor          // sorted by key, never modified in place
 	samples []sample          // sorted by id, never modified in place
 }
@@ -87,7 +86,7 @@ func (s *streamState) hash() uint64 {
 
 func (s *streamState) equal(other state) bool {
 	o := other.(*streamState)
-	return s == o || s.first == o.first && s.gone == o.gone && s.next == o.next && s.unsaid == o.unsaid && samePlace(s.last, o.last) &&
+	return s == o || s.first == o.first && s.gone == o.gone && s.next == o.next && samePlace(s.last, o.last) &&
 		slices.Equal(s.cursors, o.cursors) && slices.Equal(s.samples, o.samples) && s.log.equal(o.log)
 }
 
@@ -190,9 +189,7 @@ func (s *streamState) push(x *item) (*streamState, string) {
 			if low, ok := n.least(); ok && at.Compare(low) < 0 {
 				return s, fmt.Sprintf("position: want %s or more, for %s is taken, got %s", low, n.last, at)
 			}
-			n.last, n.unsaid = at, 0
-		} else {
-			n.unsaid++
+			n.last = at
 		}
 		n.log = n.log.append(message{n.next, p, x.op.Ask.Subject, at})
 		n.next++

@@ -62,9 +62,7 @@ func (m streamMachine) cut(s *streamState, x *item, end int) (state, string) {
 		}
 	}
 	n, removed := s.remove(end, ask.Subject)
-	if n.last = bump; bump != s.last {
-		n.unsaid = 0
-	}
+	n.last = bump
 	return n, miscounted(x, removed)
 }
 
@@ -171,16 +169,26 @@ func (s *streamState) listed(x *item) string {
 		return ""
 	}
 	end, ok := s.least()
-	if x.op.Ask.Which == op.EarliestOffset {
-		if live := s.live(0, "", 1); len(live) > 0 {
-			end = *s.log.at(live[0]).at
-			ok = true
-		}
-	} else if ok && s.unsaid == 0 && got.Compare(end) != 0 || ok && got.Compare(end) < 0 {
-		return fmt.Sprintf("position: want the end, %s, got %s", end, got)
+	if !ok {
+		return ""
 	}
-	if x.op.Ask.Which == op.EarliestOffset && ok && (got.Compare(end) < 0 || got.Compare(end) > 0 && s.gone <= s.first) {
-		return fmt.Sprintf("position: want the start, %s, got %s", end, got)
+	open := end.Entry() // the next ledger may have begun
+	if x.op.Ask.Which == op.LatestOffset {
+		if got.Compare(end) < 0 || got.Compare(end) > 0 && !open {
+			return fmt.Sprintf("position: want the end, %s, got %s", end, got)
+		}
+		return ""
+	}
+	start := end
+	if live := s.live(0, "", 1); len(live) > 0 {
+		at := s.log.at(live[0]).at
+		if at == nil {
+			return "" // a message that nobody read may be the first
+		}
+		start, open = *at, false
+	}
+	if got.Compare(start) < 0 || got.Compare(start) > 0 && s.gone <= s.first && !open {
+		return fmt.Sprintf("position: want the start, %s, got %s", start, got)
 	}
 	return ""
 }

@@ -97,6 +97,9 @@ func (w *streamWorld) pick(r *rand.Rand, n int) foreign.Op {
 	case k < 4:
 		return foreign.Op{F: foreign.Append, Ask: foreign.Ask{Payloads: payload(n), Subject: string("ab"[r.IntN(2)])}}
 	case k < 6:
+		if !w.ledgers && r.IntN(3) == 0 {
+			return foreign.Op{F: foreign.ListOffsets, Ask: foreign.Ask{Which: op.Which(r.IntN(2))}}
+		}
 		return foreign.Op{F: foreign.Poll, Ask: foreign.Ask{Strategy: op.First, Max: number(1 + r.IntN(3))}}
 	case k < 8:
 		return foreign.Op{F: foreign.Poll, Ask: foreign.Ask{Key: key, Max: number(1 + r.IntN(2)), AutoCommit: r.IntN(3) > 0}}
@@ -145,6 +148,15 @@ func (w *streamWorld) does(o *foreign.Op, r *rand.Rand) {
 			if n := len(o.Answer.Records); n > 0 && o.Ask.AutoCommit {
 				w.cursors[k] = *o.Answer.Records[n-1].At
 			}
+		}
+	case foreign.ListOffsets:
+		end := w.last.Next()
+		switch o.Answer.Position = &end; {
+		case o.Ask.Which == op.LatestOffset:
+		case w.exact:
+			o.Answer.Position = foreign.At(w.start)
+		case len(w.log) > 0:
+			o.Answer.Position = w.log[0].At
 		}
 	case foreign.DeleteRecords:
 		w.delete(o)
