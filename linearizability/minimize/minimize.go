@@ -8,6 +8,7 @@
 //	memory.go    what was tried before, in a file, so that an interrupt loses nothing
 //	leave.go     what can be left out: faults, clients, operations
 //	simplify.go  what can be made plainer: payloads, faults, settings
+//	hurry.go     times in which nothing happens
 //	words.go     what clients ask and what breaks, in words
 //	scenario.go  the result as a scenario, where its language can say it
 //	teller.go    the steps of such a scenario
@@ -146,7 +147,7 @@ func (m *runs) work(ctx context.Context) {
 	}
 	for round, others := range seeds {
 		if ops, faults := m.best.size(); round == len(seeds)-1 && ops <= GoalOps && faults <= GoalFaults {
-			return
+			break
 		}
 		m.others = others
 		for before := ""; before != m.best.key() && m.going(ctx); {
@@ -155,6 +156,8 @@ func (m *runs) work(ctx context.Context) {
 			m.simplify(ctx)
 		}
 	}
+	m.others = 0
+	m.hurry(ctx)
 }
 
 // finish makes the smallest run again, to its end, for its files.
