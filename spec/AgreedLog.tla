@@ -25,7 +25,7 @@ CONSTANTS
 
 VARIABLES
     journal, stable,
-    suspect,       \* per replica: -1, or how much it may have acknowledged
+    suspect,       \* per replica: -1, or how much it may have acknowledged, or Gone
     down,          \* replicas that do not run
     term,          \* of the latest leader
     inc,           \* incarnations begun
@@ -46,8 +46,12 @@ MayStop(r)    == FALSE   \* whoever is down takes no step, which only liveness c
 MayBegin      == TRUE
 MaxForgotten == 2   \* ops that a power loss takes
 
-(* Defect switch that a model may turn on. *)
+(* Defect switches that a model may turn on. *)
 SuspectsUnheard == FALSE
+FewShown        == FALSE
+
+(* Of a suspect whose disk is gone: it has nothing to show. *)
+Gone == -2
 
 (* Whether some op may be acknowledged before it is synced. *)
 Volatile == \E v \in Values : ~Persisted([v |-> v, t |-> 0])
@@ -57,7 +61,8 @@ Held(r) ==
     LET same == {n \in 0 .. Least(Len(log), Len(journal[r])) : SubSeq(journal[r], 1, n) = SubSeq(log, 1, n)}
     IN CHOOSE n \in same : \A m \in same : m <= n
 
-IsSuspect(r) == suspect[r] >= 0
+IsSuspect(r) == suspect[r] # -1
+Showing == {r \in Replicas : suspect[r] # Gone}
 Trusted == {r \in Replicas : ~IsSuspect(r)}
 Live    == Trusted \ down
 
@@ -156,9 +161,9 @@ LosePower(r, n) ==
    All of r's journal is gone. *)
 ReplaceDisk(r) ==
     /\ MayReplace(r)
-    /\ r \in Trusted
+    /\ r \in Showing
     /\ Forgets(r, 0)
-    /\ suspect' = Suspected(r)
+    /\ suspect' = [suspect EXCEPT ![r] = Gone]
 
 (* ACTION Stop
    WHO    the environment
@@ -214,11 +219,15 @@ Elect(r, Q) ==
 
 (* ACTION NewIncarnation
    WHO    the metadata plane, when the trusted members are no quorum
-   All members have answered; the best journal goes on, with all in it committed. *)
+   All members have answered, a majority of them with something to show; the best journal
+   goes on, with all in it committed. With less to show an operator decides, and then
+   anything may be missing: that is left out. *)
 NewIncarnation(j) ==
     /\ MayBegin
     /\ down = {}
     /\ \/ /\ Trusted \notin Quorums
+          \* DEFECT FewShown: what is left is taken, though what is gone may have been more
+          /\ FewShown \/ Showing \in Quorums
           \* DEFECT SuspectsUnheard: what a suspect says that it holds does not count
           /\ ~SuspectsUnheard
           /\ j \in {journal[r] : r \in Replicas}

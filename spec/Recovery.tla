@@ -1,7 +1,8 @@
 ------------------------------- MODULE Recovery -------------------------------
 (* What comes through when faults have ended: with a quorum of members that run and    *)
-(* are trusted, or with all members back, the partition takes what clients ask, purges  *)
-(* among it, and every member that runs has it. AgreedLog says what steps there are;     *)
+(* are trusted, or with all members back and something left to show on the disks of a    *)
+(* majority, the partition takes what clients ask, purges among it, and every member     *)
+(* that runs has it. AgreedLog says what steps there are;     *)
 (* here is which of them happen some day, and what for.                              *)
 (*                                                                           *)
 (* A client asks for each value again until it is agreed on; Purge is one of them, asked  *)
@@ -44,7 +45,7 @@ Fair ==
 FairSpec == AgreedSpec /\ Fair
 
 (* Faults have ended, and left enough. *)
-EnoughRun == <>[](Live \in Quorums) \/ <>[](down = {})
+EnoughRun == <>[](Live \in Quorums) \/ <>[](down = {} /\ Showing \in Quorums)
 
 (* After faults stop, every member that runs is trusted and up to date. *)
 UpToDate(r) == r \in Trusted /\ Held(r) = Len(log) /\ commit = Len(log)
