@@ -41,6 +41,8 @@ var advance = design{
 func advanceReason(s step, f facts) string {
 	down := f.text("up") == "down"
 	switch {
+	case s.Ended:
+		return localReason(s, f)
 	case s.Action == Boot && down && int64(s.Offset) != f.number("lowest"):
 		return fmt.Sprintf("the first segment begins at offset %d, the disk says %d", s.Offset, f.number("lowest"))
 	case s.Action == Boot && down:

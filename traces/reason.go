@@ -49,6 +49,8 @@ func localReason(s step, f facts) string {
 	down := f.text("up") == "down"
 	next := f.number("now", "applied") + 1
 	switch {
+	case s.Ended:
+		return "the replica had gone on in a later incarnation: this one has ended"
 	case s.Action == Boot && !down:
 		return "the replica is running already"
 	case s.Action == Boot:

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"purgelab/impl/observe"
 	"purgelab/model/op"
+	"purgelab/traces/tlc"
 )
 
 // in narrows a search to an incarnation.
@@ -59,6 +62,12 @@ var memberCorruptions = []corruption{
 		e.Incarnation = 0
 		return slices.Insert(ev, i, e), i
 	}},
+	{"went-back-to-an-ended-incarnation", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(Boot), in(2), by(2)) + 1
+		e := ev[first(t, ev, first(t, ev, 0, is(Rejoin), by(2)), is(Boot), by(2))]
+		e.Time = ev[i-1].Time
+		return slices.Insert(ev, i, e), i
+	}},
 	{"suspect-comes-back-as-it-was", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, 0, is(Rejoin))
 		who := ev[i].Replica
@@ -77,4 +86,30 @@ var memberCorruptions = []corruption{
 		return slices.Insert(ev, i, ev[i]), i + 1
 	}},
 	{"members-differ", "advance-joined-anew", changed(func(e *observe.Event) { e.Count-- }, is(ChangeMembers), by(2))},
+}
+
+// A machine that was down when its incarnation ended may come back in it: it takes no
+// part until it hears of the next one.
+func TestBootInAnEndedIncarnationIsAccepted(t *testing.T) {
+	tr := readSample(t, "testdata/accepted/new-incarnation.ndjson")
+	out := &Trace{Name: tr.Name, Header: tr.Header}
+	var late []Line
+	for _, l := range tr.Lines {
+		if l.Replica == 2 && l.Incarnation == 0 && (len(late) > 0 || l.Action == Rejoin) {
+			late = append(late, l)
+			continue
+		}
+		if l.Replica == 2 && l.Incarnation == 2 && len(late) > 0 {
+			for _, e := range late {
+				e.Time = l.Time
+				out.Lines = append(out.Lines, e)
+			}
+			late = nil
+		}
+		out.Lines = append(out.Lines, l)
+	}
+	require.NotEqual(t, tr.Lines, out.Lines)
+	require.Len(t, out.Lines, len(tr.Lines))
+	r := validate(t, out)[0]
+	require.Equal(t, tlc.Pass, r.Verdict, "%s %v", r.Reason, r.Rejections)
 }

@@ -31,11 +31,6 @@ func Split(t *Trace) []Piece {
 			if d.judgedAt(l.Action, Group) {
 				pieces[0].Lines = append(pieces[0].Lines, l)
 			}
-			// A machine that has not heard of the new incarnation yet may boot in the one
-			// before. That it takes no part in it is a matter of the group.
-			if l.Incarnation < at[l.Replica].Incarnation && l.Action != ProcessCrash && l.Action != PowerLoss {
-				continue
-			}
 			if d.judgedAt(l.Action, Local) {
 				at[l.Replica].Lines = append(at[l.Replica].Lines, l)
 			}

@@ -42,7 +42,7 @@ func (s *step) agree(e observe.Event) {
 // without crashes of a replica that was down already.
 func localSteps(p Piece, a *agreed) []step {
 	line := a.in(p.Incarnation)
-	b := localBuilder{commits: line.commits, applied: applied(p), crash: -1,
+	b := localBuilder{incarnation: p.Incarnation, commits: line.commits, applied: applied(p), crash: -1,
 		moving: moving{line: line, ops: op.Number(len(line.ops())), known: firstOp, later: p.Incarnation > 0, blank: true}}
 	for i, l := range p.Lines {
 		b.add(i, l)
@@ -54,19 +54,26 @@ func localSteps(p Piece, a *agreed) []step {
 // crash before it must have left.
 type localBuilder struct {
 	moving
-	commits map[op.Number]observe.Event
-	applied materialized
-	out     []step
-	running bool
-	crash   int           // index of the crash before the boot to come, or -1
-	now     observe.Event // the latest event that shows the replica's state
-	marker  observe.Event // the marker: Kind, Op
-	saved   op.Number     // op of the checkpoint in use
-	lowest  op.Offset     // base of the first segment; design advance
+	incarnation op.Incarnation
+	commits     map[op.Number]observe.Event
+	applied     materialized
+	out         []step
+	running     bool
+	crash       int           // index of the crash before the boot to come, or -1
+	now         observe.Event // the latest event that shows the replica's state
+	marker      observe.Event // the marker: Kind, Op
+	saved       op.Number     // op of the checkpoint in use
+	lowest      op.Offset     // base of the first segment; design advance
 }
 
 func (b *localBuilder) add(i int, l Line) {
 	s := step{Line: l}
+	// A crash is told by whoever makes it, and of no incarnation.
+	if l.Incarnation < b.incarnation && l.Action != ProcessCrash && l.Action != PowerLoss {
+		s.Ended = true // it had gone on in a later one, and does not go back
+		b.out = append(b.out, s)
+		return
+	}
 	switch l.Action {
 	case ProcessCrash, PowerLoss:
 		if !b.running {
