@@ -148,7 +148,7 @@ func New(c Config) (n *Node, err error) {
 		defects:   c.Defects,
 		members:   c.Members,
 		persisted: c.Persisted,
-		forgot:    c.Forgot && c.Defects&suspects != 0,
+		forgot:    c.Forgot && c.Defects.Has(defect.SuspectVotes, defect.SuspectAcks, defect.CommitClamped),
 		hard:      state,
 		saved:     state,
 	}

@@ -11,9 +11,6 @@ import (
 // A member that lost its memory must not run at all. This file is what defects let
 // it do.
 
-// suspects are the defects with which a member goes on that should not.
-const suspects = defect.SuspectVotes | defect.SuspectAcks | defect.CommitClamped
-
 // mute drops what a member with Forgot does not say in spite of a defect: one only
 // votes, another one only acknowledges.
 func (n *Node) mute(ms []*raftpb.Message) []*raftpb.Message {

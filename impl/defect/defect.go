@@ -1,23 +1,24 @@
 // Package defect names the bugs that can be switched on, by name, through a
 // replica's configuration. Each one is a rule left out, read at exactly one
-// place in the code; off, it costs one test of a bit. A check that does not
+// place in the code; off, it costs one comparison. A check that does not
 // catch the defect made for it is itself defective.
 package defect
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
 
-// Set is a set of defects; the zero value has none.
-type Set uint64
+// Set is what is switched on: one of the defects, or none, which is the zero value.
+type Set uint8
 
 // The defects. The comment of each says which rule is left out.
 const (
 	// LocalBoundary: the boundary of a purge is the highest op that this
 	// replica's journal holds, not the op number of the purge itself.
-	LocalBoundary Set = 1 << iota
+	LocalBoundary Set = iota + 1
 	// DuplicatePurgeWipes: a purge of a generation already applied wipes again.
 	DuplicatePurgeWipes
 	// MarkerNoDirSync: the marker is renamed into place, its directory not synced.
@@ -106,7 +107,7 @@ func Names() []string {
 	return out
 }
 
-// Parse reads one name; the empty string is the empty set.
+// Parse reads one name; the empty string is none.
 func Parse(name string) (Set, error) {
 	if name == "" {
 		return 0, nil
@@ -117,5 +118,5 @@ func Parse(name string) (Set, error) {
 	return 0, fmt.Errorf("defect %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Has tells whether all of d are in s.
-func (s Set) Has(d Set) bool { return s&d == d }
+// Has tells whether it is one of these that is switched on.
+func (s Set) Has(these ...Set) bool { return slices.Contains(these, s) }

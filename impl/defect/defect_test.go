@@ -1,22 +1,22 @@
 package defect
 
 import (
-	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestSwitches: each name is one bit, and no bit has two names: they are given out in
-// several files.
+// TestSwitches: no two names have the same number, which are given out in several
+// files, and none has that of no defect.
 func TestSwitches(t *testing.T) {
-	var all Set
+	all := map[Set]string{0: "none"}
 	for _, name := range Names() {
 		d, err := Parse(name)
 		require.NoError(t, err)
-		require.Equal(t, 1, bits.OnesCount64(uint64(d)), name)
-		require.False(t, all.Has(d), name)
-		all |= d
+		require.Empty(t, all[d], name)
+		require.True(t, d.Has(0, d), name)
+		require.False(t, d.Has(0, d+1), name)
+		all[d] = name
 	}
 	none, err := Parse("")
 	require.NoError(t, err)

@@ -3,7 +3,7 @@ package defect
 // Defects of a deletion of records.
 const (
 	// WholeBatchDeleted: a deletion that ends inside a batch takes the whole batch.
-	WholeBatchDeleted Set = 1 << (iota + 50)
+	WholeBatchDeleted Set = iota + 80
 	// EarliestFromRecords: the start is that of the first batch that is stored.
 	EarliestFromRecords
 	// DeleteMovesBookmarks: a deletion sets every bookmark to the last message.

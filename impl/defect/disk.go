@@ -4,7 +4,7 @@ package defect
 const (
 	// RecoveredNotSynced: a boot takes what it reads from the journal for durable,
 	// and does not sync it.
-	RecoveredNotSynced Set = 1 << (iota + 36)
+	RecoveredNotSynced Set = iota + 50
 	// CompletionStartedOver: when the completion of a purge could not be made
 	// durable for certain, the folder that it names is made anew.
 	CompletionStartedOver

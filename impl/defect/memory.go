@@ -4,7 +4,7 @@ package defect
 const (
 	// SuspectVotes: a member that cannot prove that it holds all that it acknowledged
 	// goes on voting under its old identity.
-	SuspectVotes Set = 1 << (iota + 22)
+	SuspectVotes Set = iota + 30
 	// SuspectAcks: it goes on acknowledging.
 	SuspectAcks
 	// CommitClamped: it goes on as if nothing had happened; a commit index beyond the

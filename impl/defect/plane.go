@@ -4,7 +4,7 @@ package defect
 const (
 	// IntentForgotten: a replica that begins to lead forgets the intents that it
 	// has learned before.
-	IntentForgotten Set = 1 << (iota + 30)
+	IntentForgotten Set = iota + 40
 	// TwoOutstanding: a leader proposes the next purge although it has not seen
 	// what became of the one before.
 	TwoOutstanding

@@ -4,7 +4,7 @@ package defect
 const (
 	// RetryResetsAgain: a purge whose messages are reset, and whose cleanup is
 	// not done, resets them again when it is retried.
-	RetryResetsAgain Set = 1 << (iota + 40)
+	RetryResetsAgain Set = iota + 60
 	// CompleteBeforeCleanup: the purge is recorded as complete before the
 	// bookmarks are gone.
 	CompleteBeforeCleanup
@@ -34,7 +34,7 @@ const (
 // And some more.
 const (
 	// DamagedRecordAbsent: a record that is damaged counts as one that is not there.
-	DamagedRecordAbsent Set = 1 << (iota + 60)
+	DamagedRecordAbsent Set = iota + 70
 	// HeldReordered: changes of bookmarks that were held are let go last first.
 	HeldReordered
 	// AdvancedOnFailure: the generation is raised before the record of the reset is

@@ -4,7 +4,7 @@ package defect
 const (
 	// InstallBeforeSync: messages that arrived are not synced before the install is
 	// committed.
-	InstallBeforeSync Set = 1 << (iota + 53)
+	InstallBeforeSync Set = iota + 90
 	// StagedRenameWithoutSync: records of the new state are renamed into place, and
 	// their directories are not synced before the install is committed.
 	StagedRenameWithoutSync
@@ -19,6 +19,9 @@ const (
 	// BoundaryNotRebased: the receiver keeps its own boundary with the state of
 	// another replica.
 	BoundaryNotRebased
+	// PurgeRacesInstall: whether a state is above all that the receiver has is asked
+	// before it is pulled, and not again before it is installed.
+	PurgeRacesInstall
 )
 
 func init() {
@@ -28,4 +31,5 @@ func init() {
 	names["old-generation-bookmarks-transferred"] = OldGenerationBookmarksTransferred
 	names["older-offer-accepted"] = OlderOfferAccepted
 	names["boundary-not-rebased"] = BoundaryNotRebased
+	names["purge-races-install"] = PurgeRacesInstall
 }

@@ -179,7 +179,7 @@ func (c *Config) checkBoot(used bool) error {
 			return nil
 		}
 		if was.Boot != now.Boot && !was.Clean {
-			if c.Defects&(defect.SuspectVotes|defect.SuspectAcks|defect.CommitClamped) == 0 {
+			if !c.Defects.Has(defect.SuspectVotes, defect.SuspectAcks, defect.CommitClamped) {
 				return &UncleanError{now.Boot, was.Boot}
 			}
 			c.forgot = true

@@ -200,7 +200,7 @@ func (c *Cluster) retire(m *machine, s shard) error {
 		m.members[h].member, m.members[h].exists = nil, false
 		m.current[s.partition] = nobody
 	}
-	if c.o.Defects&(defect.NamesakeBookmarks|defect.FloorKeptAcrossIncarnations) != 0 {
+	if c.o.Defects.Has(defect.NamesakeBookmarks, defect.FloorKeptAcrossIncarnations) {
 		return nil
 	}
 	if err := removeAll(fs, s.dir()); errors.Is(err, vfs.ErrCrashed) {

@@ -22,7 +22,8 @@ var (
 
 // transfers are the defects that show only where state is moved to replicas that are
 // behind.
-var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred"}
+var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred",
+	"purge-races-install"}
 
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
@@ -58,6 +59,7 @@ var Table = []Tooth{
 	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", steps, []string{"HistoryAgreement", "BookmarkBound"}, faults.All},
 	{"older-offer-accepted", "advance", "OfferFreshness", steps, []string{"NoRewindInstall", "NoStuckReplica", "AckDurable"}, faults.All},
 	{"plane-forgets", "ordered", "AckDurable", onlyBoot, []string{"RetryIdempotent", "NoStuckReplica"}, faults.Memory},
+	{"purge-races-install", "ordered", "NoResurrectedMessage", seen, []string{"OfferFreshness", "NoRewindInstall", "NoStuckReplica"}, faults.Process},
 	{"reclaim-not-resumed", "ordered", "SpaceReclaimed", onlyScript, nil, faults.None},
 	{"recovered-not-synced", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"repeat-executed", "ordered", "SessionOnce", runs, nil, faults.Network},
