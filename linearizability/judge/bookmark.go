@@ -16,7 +16,8 @@ type bookmark struct {
 	slots   [64]int32 // pending operations, each with a bit
 	used    uint64    // slots that are taken
 	unknown []int32   // that may take effect yet: the latest ones
-	riddles []riddle  // of this generation
+	riddles []riddle  // of this generation, if fresh
+	fresh   bool
 }
 
 // config is one possible bookmark.
@@ -90,9 +91,9 @@ func (f *finder) settle(i int32) bool {
 	if s < 0 || b.used&(1<<s) == 0 {
 		return f.fail(i, "more than %d operations on one bookmark at once", len(b.slots))
 	}
-	f.speculate(b)
+	f.speculate(int(f.needs[i].key))
 	out := f.search(b, s, false)
-	for len(out) == 0 && f.startsThere(i) && f.advance(i) {
+	for len(out) == 0 && !f.bold && f.startsThere(i) && f.advance(i) {
 		out = f.search(b, s, false)
 	}
 	if len(out) == 0 {
@@ -255,6 +256,7 @@ func (f *finder) commit(b *bookmark) {
 func (f *finder) forget() {
 	for k := range f.bookmarks {
 		b := &f.bookmarks[k]
+		b.fresh = false
 		for j := range b.configs {
 			b.configs[j].offset = none
 		}
@@ -262,7 +264,6 @@ func (f *finder) forget() {
 		if len(b.configs) == 1 {
 			f.commit(b)
 		}
-		b.riddles = f.riddles[era{int32(k), f.gen}]
 		b.unknown = slices.DeleteFunc(b.unknown, func(u int32) bool {
 			r := f.ops[u].Request
 			return r.Kind == op.StoreBookmark && !r.Bare && r.At.Generation < f.gen

@@ -39,7 +39,10 @@ type finder struct {
 	callsDone, returnsDone int
 	finished               []int32 // in the order in which they were done
 	why                    error
-	time                   int64 // of the latest event
+	// doubtful: it was stuck near here, so that more is thought of; bold: unknown outcomes
+	// explain what a change of the start may explain, too.
+	doubtful, bold bool
+	time           int64 // of the latest event
 
 	now   int64 // places given so far
 	order []place
@@ -59,7 +62,6 @@ func find(h *hints) ([]model.Placed, error) {
 	f.bookmarks = make([]bookmark, len(h.keys))
 	for i := range f.bookmarks {
 		f.bookmarks[i].configs = []config{{offset: none}}
-		f.bookmarks[i].riddles = h.riddles[era{int32(i), 0}]
 	}
 	f.calls, f.returns = f.events()
 	if !f.run() || !f.keepPromises() {
@@ -86,8 +88,10 @@ func (f *finder) run() bool {
 		if n := f.event(); n >= furthest && n%every == 0 && (len(kept) == 0 || kept[len(kept)-1].event() < n) {
 			kept = append(kept[max(0, len(kept)-maxKept+1):], f.save())
 		}
+		f.doubtful = f.event() <= furthest
+		f.bold = f.doubtful && tries%2 == 0
 		if f.advanceTime() {
-			if f.event() <= furthest && len(f.pending) > 0 && r.IntN(3+9*(tries%4)) == 0 {
+			if f.doubtful && len(f.pending) > 0 && r.IntN(3+9*(tries%4)) == 0 {
 				if i := f.pending[r.IntN(len(f.pending))]; f.needs[i].role != registers {
 					f.force(i)
 					f.stuck = nil
@@ -258,7 +262,7 @@ func (f *finder) sweep() {
 		}
 	}
 	for k := range f.bookmarks {
-		f.speculate(&f.bookmarks[k])
+		f.speculate(k)
 	}
 }
 

@@ -28,6 +28,7 @@ type hints struct {
 	// riddles are what answers show of a bookmark and no answered operation explains, by
 	// key and generation: something of unknown outcome made it so.
 	riddles map[era][]riddle
+	shows   map[era][]riddle // with those that something explains
 
 	room op.Offset // how many more offsets may be noted
 	// unfit is why no order can be looked for; reasons are those that were met.
@@ -41,7 +42,7 @@ type hints struct {
 func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
 	h := &hints{
 		sem: sem, ops: ops, keys: map[op.Key]int32{}, logs: map[op.Generation][]int32{}, read: map[int32]reading{},
-		purgesOf: map[op.Generation][]int32{}, riddles: map[era][]riddle{}, stamps: map[op.Position]op.Timestamp{},
+		purgesOf: map[op.Generation][]int32{}, riddles: map[era][]riddle{}, shows: map[era][]riddle{}, stamps: map[op.Position]op.Timestamp{},
 	}
 	if h.judgeable(); h.unfit != nil {
 		return h

@@ -65,8 +65,10 @@ func (h *hints) puzzle() {
 		}
 	}
 	for _, x := range order {
+		r := riddle{x.offset, shown[x]}
+		h.shows[x.era] = append(h.shows[x.era], r)
 		if !explained[x] && !starts[at{era{gen: x.gen}, x.offset + 1}] {
-			h.riddles[x.era] = append(h.riddles[x.era], riddle{x.offset, shown[x]})
+			h.riddles[x.era] = append(h.riddles[x.era], r)
 		}
 	}
 }
@@ -83,7 +85,14 @@ const (
 
 // speculate keeps what unknown operations may make of a bookmark now, where that solves
 // a riddle: what a poll of unknown outcome read depends on when it took effect.
-func (f *finder) speculate(b *bookmark) {
+func (f *finder) speculate(k int) {
+	b := &f.bookmarks[k]
+	if !b.fresh || f.doubtful {
+		b.riddles, b.fresh = f.riddles[era{int32(k), f.gen}], !f.doubtful
+		if f.doubtful {
+			b.riddles = f.shows[era{int32(k), f.gen}]
+		}
+	}
 	if !slices.ContainsFunc(b.riddles, func(r riddle) bool { return r.until > f.time }) {
 		return
 	}

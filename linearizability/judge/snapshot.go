@@ -10,7 +10,7 @@ import (
 // are kept, maxTries how often the finder tries to get past an event.
 const (
 	every    = 64
-	maxKept  = 8
+	maxKept  = 24
 	maxTries = 100
 )
 
