@@ -2,6 +2,7 @@ package minimize
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,14 @@ func TestTableKeepsWhatWasNotAsked(t *testing.T) {
 	now := Row{Defect: "stale-read", Design: "ordered", Property: "NoHiddenFresh", FromOps: 300, Ops: 3, FromFaults: 22, Faults: 1, Runs: 7, Scenario: true}
 	require.Equal(t, []Row{old[1], now, old[0]}, Merge(Read(text), []Row{now}))
 	require.Contains(t, Markdown(Merge(Read(text), []Row{now})), "2 of 3 defects: at most 10 operations and 2 faults; 1 can be told as a scenario.")
+}
+
+// The page holds what the program found, and that is good enough.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/minimize.md")
+	require.NoError(t, err)
+	rows := Read(string(text))
+	require.Greater(t, len(rows), 50)
+	require.Equal(t, verdict.Pass, Verdict(rows))
+	require.Contains(t, string(text), Markdown(rows))
 }
