@@ -44,6 +44,8 @@ func Replay(sem Semantics, ops []Operation, order []Placed) error {
 		switch {
 		case p.placed[x.Index]:
 			return &OrderError{at, o.Line, "it is in the order twice"}
+		case o.Reply == nil && o.Request.Kind == op.NewIncarnation:
+			return &OrderError{at, o.Line, "nobody knows with what this incarnation began"}
 		case o.Reply != nil && o.Return < latest:
 			return &OrderError{at, o.Line, fmt.Sprintf("it returned at %d, before one that precedes it was called, at %d", o.Return, latest)}
 		}

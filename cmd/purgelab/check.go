@@ -15,6 +15,7 @@ import (
 	"purgelab/linearizability/foreign"
 	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/verdict"
+	"purgelab/model"
 	"purgelab/model/op"
 )
 
@@ -24,7 +25,7 @@ func newCheckCmd() *cobra.Command {
 	format := newChoice(string(foreign.Auto), foreign.Formats...)
 	var allow []string
 	var timeout time.Duration
-	var html string
+	var html, certificate, verify string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge recorded histories, ours or another system's",
@@ -41,7 +42,9 @@ cannot be read: its name, the line and what was wanted are printed.`,
 		Example: `  purgelab check out/seven/history.jsonl
   purgelab check theirs.jsonl --semantics continue --html why.html
   purgelab check jepsen/history.edn --semantics continue --allow holes
-  purgelab check purges.csv --semantics nats`,
+  purgelab check purges.csv --semantics nats
+  purgelab check out/seven/history.jsonl --certificate seven.order
+  purgelab check out/seven/history.jsonl --verify seven.order`,
 		Args: someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			c, err := contract.Find(semantics.value)
@@ -51,13 +54,27 @@ cannot be read: its name, the line and what was wanted are printed.`,
 			if c, err = c.Weaken(allow); err != nil {
 				return &exitError{exitUsage, fmt.Errorf("--allow: %w", err)}
 			}
+			if (certificate != "" || verify != "") && (len(files) > 1 || len(allow) > 0 || semantics.value != "restart" && semantics.value != "continue") {
+				return usageError("a certificate is that of one history, by the semantics restart or continue as they are")
+			}
+			if verify != "" {
+				numbering, err := model.ParseNumbering(semantics.value)
+				if err != nil {
+					return &exitError{exitUsage, err}
+				}
+				v, err := verifyFile(cmd, files[0], verify, model.Semantics{Numbering: numbering})
+				if err != nil {
+					return err
+				}
+				return exitWith(v.ExitCode())
+			}
 			code := exitPass
 			for _, name := range files {
 				o := contract.Options{Timeout: timeout}
 				if html != "" {
 					o.HTML = pages(html, name, len(files) > 1, cmd.ErrOrStderr())
 				}
-				v, err := checkFile(cmd, name, foreign.Format(format.value), &c, o)
+				v, err := checkFile(cmd, name, foreign.Format(format.value), &c, o, certificate)
 				if err != nil {
 					return err
 				}
@@ -74,6 +91,8 @@ cannot be read: its name, the line and what was wanted are printed.`,
 	completeList(cmd, "allow", contract.OptionNames())
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: no limit of time, only of search steps")
 	cmd.Flags().StringVar(&html, "html", "", "file for porcupine's page of a history that is not linearizable")
+	cmd.Flags().StringVar(&certificate, "certificate", "", "file for the order that proves a pass")
+	cmd.Flags().StringVar(&verify, "verify", "", "a certificate: prove the history by it, and look for nothing")
 	return cmd
 }
 
@@ -85,7 +104,7 @@ type checkLine struct {
 	verdict.Result
 }
 
-func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contract.Contract, o contract.Options) (verdict.Verdict, error) {
+func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contract.Contract, o contract.Options, certificate string) (verdict.Verdict, error) {
 	h, err := c.Read(name, format)
 	if err != nil {
 		return 0, &exitError{exitUsage, err}
@@ -101,6 +120,14 @@ func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contra
 		return 0, err
 	}
 	total, all := report.Total, report.Partitions
+	if certificate != "" {
+		if h.Foreign != nil {
+			return 0, usageError("%s: a certificate names the lines of a history as docs/history.md describes it, and this is another one", name)
+		}
+		if err := writeCertificate(cmd, certificate, h.Ours, all); err != nil {
+			return 0, err
+		}
+	}
 	if jsonWanted(cmd) {
 		return total.Verdict, writeJSON(cmd.OutOrStdout(), checkLine{name, all, report.NotJudged, total})
 	}

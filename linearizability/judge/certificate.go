@@ -1,0 +1,115 @@
+package judge
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"purgelab/model"
+	"purgelab/model/op"
+)
+
+// A certificate is an order of a history, written out: for each partition a line that
+// names it, then a line for each operation in its place, which names the line of the
+// history at which the operation is invoked. What an operation of unknown outcome chose
+// comes after it: t=, the timestamp of an append, g=, the generation of a purge.
+//
+//	partition 0
+//	1
+//	5 t=17
+//	3
+const partitionWord = "partition"
+
+// WriteCertificate writes the order of one partition.
+func WriteCertificate(w io.Writer, partition op.Partition, ops []model.Operation, order []model.Placed) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s %d\n", partitionWord, partition)
+	for _, x := range order {
+		o := &ops[x.Index]
+		fmt.Fprintf(b, "%d", o.Line)
+		if o.Reply == nil && o.Request.Kind == op.Append {
+			fmt.Fprintf(b, " t=%d", x.Choice.Timestamp)
+		}
+		if o.Reply == nil && o.Request.Kind == op.Purge {
+			fmt.Fprintf(b, " g=%d", x.Choice.Generation)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
+
+// CertificateError names the line of a certificate that cannot be read, and why.
+type CertificateError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *CertificateError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *CertificateError) Unwrap() error { return e.Err }
+
+// ReadCertificate reads the orders of all partitions. ops are the operations of each.
+// Every error is a *CertificateError, but for those of the reader.
+func ReadCertificate(r io.Reader, ops func(op.Partition) []model.Operation) (map[op.Partition][]model.Placed, error) {
+	orders := map[op.Partition][]model.Placed{}
+	var current op.Partition
+	var lines map[int]int32 // of the current partition
+	in := bufio.NewScanner(r)
+	for n := 1; in.Scan(); n++ {
+		words := strings.Fields(in.Text())
+		switch {
+		case len(words) == 0:
+		case words[0] == partitionWord:
+			if len(words) != 2 {
+				return nil, &CertificateError{n, fmt.Errorf("want a partition and its number, got %q", in.Text())}
+			}
+			if _, err := fmt.Sscan(words[1], &current); err != nil {
+				return nil, &CertificateError{n, fmt.Errorf("partition: want a number, got %q", words[1])}
+			}
+			if _, twice := orders[current]; twice {
+				return nil, &CertificateError{n, fmt.Errorf("partition %d: it is there twice", current)}
+			}
+			orders[current], lines = nil, map[int]int32{}
+			for i, o := range ops(current) {
+				lines[o.Line] = int32(i)
+			}
+		case lines == nil:
+			return nil, &CertificateError{n, fmt.Errorf("want a partition first, got %q", in.Text())}
+		default:
+			x, err := placed(words, lines)
+			if err != nil {
+				return nil, &CertificateError{n, err}
+			}
+			orders[current] = append(orders[current], x)
+		}
+	}
+	return orders, in.Err()
+}
+
+// placed reads one operation in its place.
+func placed(words []string, lines map[int]int32) (x model.Placed, err error) {
+	var line int
+	if _, err := fmt.Sscan(words[0], &line); err != nil {
+		return x, fmt.Errorf("want the line of an operation, got %q", words[0])
+	}
+	i, ok := lines[line]
+	if !ok {
+		return x, fmt.Errorf("want the line of an operation of the partition, got %d", line)
+	}
+	x.Index = i
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "t":
+			_, err = fmt.Sscan(value, &x.Choice.Timestamp)
+		case "g":
+			_, err = fmt.Sscan(value, &x.Choice.Generation)
+		default:
+			err = fmt.Errorf("want t= or g=, got %q", w)
+		}
+		if err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
