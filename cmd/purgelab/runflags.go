@@ -133,6 +133,9 @@ func (f *runFlags) settings(cmd *cobra.Command) (run.Settings, error) {
 			return s, usageError("--%s %d: want at least 1", n.flag, n.v)
 		}
 	}
+	if f.workload != "" && (cmd.Flags().Changed("ops") || cmd.Flags().Changed("clients")) {
+		return s, usageError("--workload %s: want neither --ops nor --clients: it has its own", f.workload)
+	}
 	if err := s.Complete(); err != nil {
 		return s, &exitError{exitUsage, err}
 	}
