@@ -89,7 +89,9 @@ func (l messages) equal(o messages) bool {
 	return true
 }
 
-func (m *message) same(o *message) bool { return m.serial == o.serial && m.payload == o.payload }
+func (m *message) same(o *message) bool {
+	return m.serial == o.serial && m.payload == o.payload && samePlace(m.at, o.at)
+}
 
 func hashText(s string) uint64 { // FNV-1a
 	h := uint64(14695981039346656037)

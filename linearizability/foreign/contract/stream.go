@@ -21,7 +21,7 @@ type streamRules struct {
 	// below all of them may go, but for the ledger that is being written.
 	perCursor bool
 
-	// counted: some purge goes by position or by number, or tells one, so that it
+	// counted: some answer tells a count or a bound, or a purge goes by one, so that it
 	// matters where among the others a message stands that nobody read.
 	counted bool
 

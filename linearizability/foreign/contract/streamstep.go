@@ -350,7 +350,7 @@ func (m streamMachine) matters(u, y *item) bool {
 	ask := y.op.Ask
 	switch u.op.F {
 	case foreign.Append:
-		return tells(y.op) || y.op.F == foreign.Append && m.counted || y.op.F == foreign.ListOffsets && ask.Which == op.LatestOffset
+		return tells(y.op) || y.op.F == foreign.Append && m.counted
 	case foreign.Poll, foreign.StoreBookmark, foreign.DeleteBookmark:
 		return u.op.Ask.Key == ask.Key && moves(y) || u.op.Ask.Key == y.key || y.phase == trim
 	}
@@ -365,13 +365,13 @@ func (m streamMachine) matters(u, y *item) bool {
 	return y.op.F != foreign.StoreBookmark && (y.op.F != foreign.Append || u.phase != effect)
 }
 
-// tells tells whether what a purge does, or says that it did, depends on messages
-// that nobody read.
+// tells tells whether what a purge does, or an answer about bounds or counts,
+// depends on messages that nobody read.
 func tells(o *foreign.Op) bool {
 	switch o.F {
 	case foreign.Purge:
 		return o.Ask.At != nil || o.Ask.Keep != nil || o.Answer.Count != nil || o.Answer.Position != nil
-	case foreign.DeleteRecords:
+	case foreign.DeleteRecords, foreign.ListOffsets:
 		return true
 	}
 	return false
