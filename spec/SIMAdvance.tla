@@ -17,6 +17,9 @@ SimCovered(entries, n) ==
 
 SimOps == MarkOps \cup {AdvanceOp(9)}
 
+(* Enough for a segment that is removed. *)
+FewOps == {AppendOp(NoSession, 2), AdvanceOp(-1)}
+
 SimInit == Init /\ undoable = {}
 
 Drivable ==
@@ -39,7 +42,7 @@ Answer(q) ==
     /\ UNCHANGED <<store, ghosts>>
 
 (* What an implementation is asked for, and has to show. *)
-Shown == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, undoable |-> undoable]
+SimShown == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, undoable |-> undoable]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

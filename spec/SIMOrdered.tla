@@ -24,7 +24,7 @@ Drivable ==
     /\ last'.a = "PowerLoss" => last'.back \subseteq undoable
 
 (* What an implementation is asked for, and has to show. *)
-Shown == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, undoable |-> undoable]
+SimShown == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, undoable |-> undoable]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

@@ -15,13 +15,13 @@ import (
 	"purgelab/traces/tlc"
 )
 
-// printing extends a module SIM*.tla, which defines Shown, the variables that an
+// printing extends a module SIM*.tla, which defines SimShown, the variables that an
 // implementation has to show, and Taken, which is evaluated once for each state that
 // TLC goes on from.
 const printing = `---- MODULE Behaviours ----
 EXTENDS %s
-PrintFrom == PrintT(ToString(<<"FROM", last, Shown>>))
-PrintTo == PrintT(ToString(<<"TO", last', Shown'>>))
+PrintFrom == PrintT(ToString(<<"FROM", last, SimShown>>))
+PrintTo == PrintT(ToString(<<"TO", last', SimShown'>>))
 ====
 `
 

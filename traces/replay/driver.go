@@ -38,6 +38,7 @@ type driver struct {
 	answers []replica.Answer
 	purged  progress
 	was     map[string]any // the specification's state before the action
+	opening *opening       // nil: no boot is under way
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
@@ -56,18 +57,23 @@ func (d *driver) Observe(e observe.Event) { d.events = append(d.events, e) }
 // boot opens the replica.
 func (d *driver) boot() error {
 	d.boots++
+	d.events = d.events[:0]
+	var err error
+	d.r, err = d.open(d.disk)
+	return err
+}
+
+// open opens the replica on a disk, the same way each time in one boot.
+func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 	cfg := replica.Config{
-		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.disk.FS(), Dir: dir,
+		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: disk.FS(), Dir: dir,
 		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
 	if d.design == replica.Advance {
 		cfg.SegmentBytes = 1 // a file for each batch
 	}
-	d.events = d.events[:0]
-	var err error
-	d.r, err = replica.Open(cfg)
-	return err
+	return replica.Open(cfg)
 }
 
 // processCrash ends the program.
@@ -135,18 +141,28 @@ func (d *driver) commit(n int) error {
 	if err := d.agree(); err != nil {
 		return err
 	}
-	v := d.r.View()
-	index := op.Number(n) + 1
-	if v.Committed >= index {
+	if v := d.r.View(); int(v.Last) < n+1 {
+		return d.deliver(n, n)
+	} else if int(v.Committed) >= n+1 {
 		return nil
 	}
-	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr[uint64](leader), To: ptr[uint64](self), Term: ptr[uint64](term), Commit: ptr(uint64(index))}
-	if v.Last < index {
-		m.Type, m.Index, m.LogTerm = raftpb.MsgApp.Enum(), ptr(uint64(v.Last)), ptr(termOf(v.Last))
-		for i := v.Last + 1; i <= index; i++ {
-			m.Entries = append(m.Entries, &raftpb.Entry{Index: ptr(uint64(i)), Term: ptr[uint64](term), Type: raftpb.EntryNormal.Enum(), Data: replica.Command(&d.log[i-2], 1)})
-		}
+	return d.hear(&raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), Commit: ptr(uint64(n + 1))})
+}
+
+// deliver brings all ops up to n that the replica does not have, of which those up to
+// committed are.
+func (d *driver) deliver(n, committed int) error {
+	last := d.r.View().Last
+	m := &raftpb.Message{Type: raftpb.MsgApp.Enum(), Index: ptr(uint64(last)), LogTerm: ptr(termOf(last)), Commit: ptr(uint64(committed + 1))}
+	for i := last + 1; i <= op.Number(n)+1; i++ {
+		m.Entries = append(m.Entries, &raftpb.Entry{Index: ptr(uint64(i)), Term: ptr[uint64](term), Type: raftpb.EntryNormal.Enum(), Data: replica.Command(&d.log[i-2], 1)})
 	}
+	return d.hear(m)
+}
+
+// hear brings a message of the leader, and does what consensus has to do then.
+func (d *driver) hear(m *raftpb.Message) error {
+	m.From, m.To, m.Term = ptr[uint64](leader), ptr[uint64](self), ptr[uint64](term)
 	if err := d.step(replica.Input{Message: &replica.Message{From: leader, To: self, Incarnation: 1, Raft: m}}); err != nil {
 		return err
 	}

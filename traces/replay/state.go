@@ -2,6 +2,7 @@ package replay
 
 import (
 	"purgelab/impl/engine"
+	"purgelab/impl/replica"
 )
 
 // state is what replica and disk show, in the form of Design.want.
@@ -20,7 +21,11 @@ func (d *driver) state(t *Design) (map[string]any, error) {
 		out["up"] = "serve"
 	}
 	out["log"] = number(uint64(v.Last))
-	out["mem"] = memory(&v.Facts, d.r.Bookmarks())
+	mem := memory(&v.Facts, d.r.Bookmarks())
+	if d.design == replica.ResetRecord && resets(disk["ckpt"], disk["reset"]) {
+		delete(mem, "bm")
+	}
+	out["mem"] = mem
 	return out, nil
 }
 

@@ -30,6 +30,7 @@ type Design struct {
 var Table = []Design{
 	{"ordered", orderedRows, wantOrdered, (*driver).orderedDisk},
 	{"advance", advanceRows, wantAdvance, (*driver).advanceDisk},
+	{"reset-record", resetRows, wantReset, (*driver).resetDisk},
 }
 
 var orderedRows = []Row{

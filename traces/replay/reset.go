@@ -1,0 +1,208 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+	"purgelab/traces/behaviours"
+)
+
+var resetRows = []Row{
+	{"Boot", "open the replica on its disk; if a cleanup is pending, up to where it begins", "impl/replica: Open", "The boot itself ends a cleanup: it is made once for each step, on a copy of the disk, and stopped at the disk call after it.", takeBootReset},
+	{"Serve", "none", "impl/replica: checkServing", "As in ordered.", takeNothing},
+	{"Journal", "bring op `n`, not committed", "impl/replica: consensusStage", "Its write and its sync.", takeJournal},
+	{"Filtered", "tell that op `n` is committed, apply one op", "impl/replica: applyFiltered", "", takeFiltered},
+	{"Materialize", "tell that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeMaterializeReset},
+	{"Checkpoint", "take steps of a checkpoint", "impl/engine/flat: save.record", "The syncs before the record are steps of their own.", takeCheckpoint},
+	{"ResetFrontier", "tell intent `g`, take steps of the purge", "impl/engine/flat: wipe.frontier", "", takeResetFrontier},
+	{"UnlinkSegments", "take steps of the purge", "impl/engine/flat: wipe.unlinkSegments", "One step for each file.", takePurgeStep},
+	{"SyncSegments", "take steps of the purge", "impl/engine/flat: wipe.syncSegments", "", takePurgeStep},
+	{"ResetRecord", "take steps of the purge", "impl/engine/flat: wipe.record", "", takePurgeStep},
+	{"UnlinkBookmarks", "take one step of the purge; in a boot, stop it after the removal", "impl/engine/flat: wipe.unlinkBookmarks", "", takeUnlinkBookmarks},
+	{"SyncBookmarks", "take steps of the purge; in a boot, stop it after the second folder", "impl/engine/flat: wipe.syncBookmarks", "One step for each folder.", takeSyncBookmarks},
+	{"PurgeComplete", "take steps of the purge; in a boot, let it end", "impl/engine/flat: wipe.complete", "", takePurgeCompleteReset},
+	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
+	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
+	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
+}
+
+// opening is a boot that ends a cleanup, as far as the behaviour has come in it.
+type opening struct {
+	before *crashfs.Disk // as the boot found it
+	last   vfs.Label     // the call after which it stands still; empty: before the cleanup
+	times  int           // that this call was made
+}
+
+const (
+	unlinkBookmark = "purge.bookmark.unlink"
+	syncBookmarks  = "purge.bookmark.dirsync"
+)
+
+// image is the disk in the middle of the boot.
+func (o *opening) image(d *driver) *crashfs.Disk {
+	disk := o.before.Clone()
+	made := 0
+	disk.Arm(func(label vfs.Label, _ string) crashfs.Action {
+		cleanup := label == unlinkBookmark || label == syncBookmarks
+		if o.last == "" && cleanup {
+			return crashfs.CrashBefore
+		}
+		if label == o.last {
+			if made++; made == o.times {
+				return crashfs.CrashAfter
+			}
+		}
+		return crashfs.Continue
+	})
+	_, _ = d.open(disk) // it is stopped
+	disk.Arm(nil)
+	return disk
+}
+
+func takeBootReset(d *driver, a *behaviours.Act) error {
+	disk := d.was["disk"].(map[string]any)
+	if integer(disk["reset"].(map[string]any)["g"]) <= integer(disk["done"]) {
+		return d.boot()
+	}
+	d.boots++
+	d.opening = &opening{before: d.disk.Clone()}
+	d.disk = d.opening.image(d)
+	return nil
+}
+
+// opened moves the boot under way on.
+func (d *driver) opened(last vfs.Label, times int) error {
+	d.opening.last, d.opening.times = last, times
+	d.disk = d.opening.image(d)
+	if !d.disk.Crashed() {
+		return fmt.Errorf("%s is not called %d times in the boot", last, times)
+	}
+	return nil
+}
+
+func takeJournal(d *driver, a *behaviours.Act) error {
+	n := integer(a.With["n"])
+	r, err := request(n, a.With["o"].(map[string]any))
+	if err != nil {
+		return err
+	}
+	d.log = append(d.log[:n-1], r)
+	if err := d.agree(); err != nil {
+		return err
+	}
+	return d.deliver(n, int(d.r.View().Committed)-1)
+}
+
+func takeFiltered(d *driver, a *behaviours.Act) error {
+	if err := d.commit(integer(a.With["n"])); err != nil {
+		return err
+	}
+	return d.once(replica.ApplyOne, "Filtered")
+}
+
+func takeMaterializeReset(d *driver, a *behaviours.Act) error {
+	if err := d.commit(integer(a.With["n"])); err != nil {
+		return err
+	}
+	return d.once(replica.ApplyOne, "Materialize")
+}
+
+func takeResetFrontier(d *driver, a *behaviours.Act) error {
+	g := op.Generation(integer(a.With["g"]))
+	if err := d.step(replica.Input{Intents: []replica.Intent{{Generation: g}}}); err != nil {
+		return err
+	}
+	return d.until(replica.PurgeOn, "ResetFrontier")
+}
+
+func takePurgeStep(d *driver, a *behaviours.Act) error { return d.until(replica.PurgeOn, a.Action) }
+
+func takeUnlinkBookmarks(d *driver, _ *behaviours.Act) error {
+	if d.opening != nil {
+		return d.opened(unlinkBookmark, 1)
+	}
+	_, err := d.work(replica.PurgeOn, "")
+	return err
+}
+
+func takeSyncBookmarks(d *driver, a *behaviours.Act) error {
+	if d.opening != nil {
+		return d.opened(syncBookmarks, 2)
+	}
+	return takePurgeStep(d, a)
+}
+
+func takePurgeCompleteReset(d *driver, a *behaviours.Act) error {
+	if d.opening == nil {
+		return takePurgeStep(d, a)
+	}
+	d.disk, d.opening = d.opening.before, nil
+	d.boots--
+	return d.boot()
+}
+
+func takeProcessCrashReset(d *driver, _ *behaviours.Act) error {
+	d.opening = nil
+	d.processCrash()
+	return nil
+}
+
+// takePowerLossReset keeps what the state after it shows.
+func takePowerLossReset(d *driver, a *behaviours.Act) error {
+	was, is := d.was["disk"].(map[string]any), a.State["disk"].(map[string]any)
+	now, err := readFlat(d.disk)
+	if err != nil {
+		return err
+	}
+	keep := keeping{}
+	left := entriesOf(is["segs"])
+	back := map[string]bool{} // names of files that are there again
+	if !begins(left, entriesOf(was["segs"])) {
+		back["seg-"] = true
+	}
+	keep.leave(&folder{segs: now.segs}, len(left), 0)
+	writes := map[string]int{} // of a bookmark's file: how many changes are kept
+	for k, f := range is["files"].(map[string]any) {
+		old := was["files"].(map[string]any)[k]
+		name := strings.TrimPrefix(k, "k")
+		writes[name] = len(entriesOf(f)) - integer(old.(map[string]any)["synced"])
+		if !begins(entriesOf(f), entriesOf(old)) {
+			back[name] = true
+		}
+	}
+	d.opening = nil
+	d.powerLoss(func(c crashfs.Change) bool {
+		in, name, _ := cutLast(c.Path)
+		switch {
+		case in == bookmarksDir:
+			return back[name] || c.Nth < writes[name]
+		case c.Path == bookmarksDir && c.From != "":
+			return !back[c.From]
+		case c.Path == bookmarksDir:
+			return back[c.To] || len(entriesOf(is["files"].(map[string]any)["k"+c.To])) > 0
+		case c.Path == segmentsDir && c.From != "":
+			return !back["seg-"]
+		}
+		return back["seg-"] && strings.HasPrefix(c.Path, segmentsDir) || keep.change(c)
+	})
+	return nil
+}
+
+func cutLast(path string) (dir, name string, ok bool) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return "", path, false
+	}
+	return path[:i], path[i+1:], true
+}
+
+func entriesOf(file any) []any { return file.(map[string]any)["es"].([]any) }
+
+// begins tells whether list begins with some.
+func begins(some, list []any) bool {
+	return len(some) <= len(list) && differ("", some, list[:len(some)]) == nil
+}
