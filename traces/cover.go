@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"purgelab/impl/observe"
-	"purgelab/model/op"
 )
 
 // Shown is how often traces show an action of the specification, or a situation
@@ -17,6 +16,7 @@ type Shown struct {
 	What   string `json:"what"` // Ordered!PurgeBegin, or a situation
 	Count  int    `json:"count"`
 	First  string `json:"first,omitempty"` // the seed that showed it first, or the file
+	Trace  string `json:"trace,omitempty"` // the name of that trace
 	// Never says why no trace can show it.
 	Never string `json:"never,omitempty"`
 }
@@ -33,6 +33,12 @@ const (
 	noLeader = "who proposes, and what is dropped, is not in a trace"
 )
 
+// Why steps of a transfer are not.
+const (
+	refuses = "it changes nothing: it is a situation"
+	staged  = "one with the StageState that comes after"
+)
+
 // never are the actions that no trace shows as steps of their own, and why.
 var never = map[string]string{
 	"Advance!ListOffsets":            groupReads,
@@ -45,6 +51,13 @@ var never = map[string]string{
 	"ResetRecordGroup!Propose":       noLeader,
 	"ResetRecordGroup!Receive":       noLeader,
 	"ResetRecordGroup!StoreProgress": "what a client knows is judged by its history",
+	"Transfer!RefuseTransfer":        refuses,
+	"Transfer!StageChunk":            staged,
+	"Transfer!SyncPiece":             staged,
+	"TransferGroup!RefuseTransfer":   refuses,
+	"TransferGroup!StageChunk":       staged,
+	"TransferGroup!Compact":          "a matter of one replica",
+	"TransferGroup!DropOffer":        "an offer that nobody takes leaves no event",
 }
 
 // folded are actions of a group that have another name than the event, because they
@@ -66,13 +79,17 @@ func Cover(list []*Trace, actions map[string][]string) []Shown {
 			if d == &advance && j.level == Group {
 				continue // those of ordered, without a purge
 			}
-			for _, a := range actions[j.spec] {
-				name := j.spec + "!" + a
-				c.row(d, name).Never = never[name]
+			for _, m := range d.modules(j.level) {
+				for _, a := range actions[m] {
+					name := m + "!" + a
+					c.row(d, name).Never = never[name]
+				}
 			}
 		}
-		for _, s := range d.situations() {
-			c.row(d, s)
+		for _, s := range situations {
+			if why, ok := s.in(d); ok {
+				c.row(d, s.name).Never = why
+			}
 		}
 	}
 	for _, t := range list {
@@ -102,7 +119,7 @@ func (c *cover) saw(d *design, t *Trace, what string) {
 	if i, ok := c.at[d.name+" "+what]; ok {
 		r := &c.rows[i]
 		r.Count++
-		r.First = cmp.Or(r.First, t.origin())
+		r.First, r.Trace = cmp.Or(r.First, t.origin()), cmp.Or(r.Trace, t.Name)
 	}
 }
 
@@ -117,39 +134,36 @@ func (t *Trace) origin() string {
 
 func (c *cover) trace(t *Trace) {
 	d := findDesign(t.Header.Design)
-	for p := range t.Header.Partitions {
-		a := agreedOf(t, op.Partition(p))
-		for i := range a.lines[1:] {
-			c.saw(d, t, incarnationBegan)
-			if len(a.lines[i].commits) > int(a.lines[i+1].kept)-firstOp {
-				c.saw(d, t, committedLost)
-			}
-		}
+	for _, what := range shownBy(t) {
+		c.saw(d, t, what)
 	}
 	for _, p := range Split(t) {
 		j := d.job(p, t.Header, agreedOf(t, p.Partition))
-		stage := observe.Action("")
+		if p.Level == Local {
+			for _, what := range crashesIn(j.steps) {
+				c.saw(d, t, what)
+			}
+		}
 		for i := range j.steps {
-			s := &j.steps[i]
-			if name, ok := s.action(j.judge); ok {
+			if name, ok := j.steps[i].action(j.judge); ok {
 				c.saw(d, t, name)
-			}
-			if p.Level == Group {
-				continue
-			}
-			switch s.Action {
-			case ProcessCrash, PowerLoss:
-				c.saw(d, t, crashAfter(stage))
-			case Boot, Serve, PurgeComplete, PurgeBegin, PurgeSwitch:
-				stage = s.Action
-			default:
-				if slices.ContainsFunc(stages, func(x stageStep) bool { return x.action == s.Action }) {
-					stage = s.Action
-				}
 			}
 		}
 	}
 }
+
+// modules are those of the specification that hold the actions of a level: that of the
+// design, and, where its traces have transfers, theirs.
+func (d *design) modules(l Level) []string {
+	out := map[Level][]string{Local: {d.local.spec, "Transfer"}, Group: {d.group.spec, "TransferGroup"}}[l]
+	if _, ok := d.rule(StageManifest); !ok {
+		out = out[:1]
+	}
+	return out
+}
+
+// ofTransfer are the actions of a transfer that the modules of transfers have.
+var ofTransfer = []observe.Action{Compact, OfferTransfer, RefuseTransfer, StageManifest, StageState, CommitInstall, DropTransfer, CommitElsewhere}
 
 // action is the action of the specification that the step is; false if it is one of
 // the trace module only.
@@ -160,42 +174,12 @@ func (s *step) action(j *judge) (string, bool) {
 	case j == &ordered.local && s.Action == Reclaim && s.Generation == 0 && s.Offset > 0:
 		return "", false // of segments below the start, which Ordered leaves out
 	}
+	if slices.Contains(ofTransfer, s.Action) {
+		return map[Level]string{Local: "Transfer", Group: "TransferGroup"}[j.level] + "!" + string(s.Action), true
+	}
 	name := string(s.Action)
 	if n, ok := folded[j.spec][s.Action]; ok {
 		name = n
 	}
 	return j.spec + "!" + name, true
-}
-
-// Situations.
-const (
-	incarnationBegan = "a new incarnation"
-	committedLost    = "a new incarnation lacks what was committed"
-)
-
-func crashAfter(a observe.Action) string {
-	if a == Boot {
-		return "crash before Serve"
-	}
-	return "crash after " + string(a)
-}
-
-// situations are those of a design: a crash between any two durable steps of a
-// purge, and, where its cleanup keeps a replica from serving, before it serves; and
-// what becomes of the log.
-func (d *design) situations() []string {
-	var out []string
-	switch d {
-	case &ordered:
-		out = append(out, crashAfter(PurgeBegin), crashAfter(PurgeSwitch))
-	case &resetRecord:
-		out = append(out, crashAfter(Boot))
-		for _, s := range stages {
-			if s.action != PurgeComplete {
-				out = append(out, crashAfter(s.action))
-			}
-		}
-		return out
-	}
-	return append(out, incarnationBegan, committedLost)
 }

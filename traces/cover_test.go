@@ -34,10 +34,13 @@ func TestActionsThatNoTraceShows(t *testing.T) {
 			// Steps without an event.
 			events["OrderedGroup!Propose"] = true
 			events["ResetRecordGroup!RequestPurge"] = true
-			for _, a := range actions[j.spec] {
-				name := j.spec + "!" + a
-				require.Equal(t, never[name] == "", events[name], name)
-				delete(left, name)
+			events["Transfer!CommitElsewhere"] = true
+			for _, m := range d.modules(j.level) {
+				for _, a := range actions[m] {
+					name := m + "!" + a
+					require.Equal(t, never[name] == "", events[name], name)
+					delete(left, name)
+				}
 			}
 		}
 	}
@@ -58,7 +61,7 @@ func TestCover(t *testing.T) {
 	}
 	tr := readSample(t, "testdata/accepted/interrupted-purge.ndjson")
 	got := of(tr)
-	require.Positive(t, got["crash after PurgeBegin"].Count+got["crash after PurgeSwitch"].Count)
+	require.Positive(t, got[crashAfter(PurgeBegin)].Count+got[crashAfter(PurgeSwitch)].Count)
 	begun := got["Ordered!PurgeBegin"]
 	require.False(t, begun.Missed())
 	require.Equal(t, tr.origin(), begun.First)

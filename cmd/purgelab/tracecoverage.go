@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -16,21 +17,28 @@ import (
 
 // newTraceCoverageCmd is "purgelab trace coverage".
 func newTraceCoverageCmd() *cobra.Command {
-	return &cobra.Command{
+	var out string
+	cmd := &cobra.Command{
 		Use:   "coverage [FILE...]",
 		Short: "Count which actions of the specification traces show",
 		Long: `Count how often traces show each action of the specification of their design, and
 each situation that matters to a purge (a crash between any two of its durable
-steps, a new incarnation), with the first seed, or file, that showed it. Whether
-the specification accepts the traces is what 'purgelab trace validate' says.
+steps, a duplicate purge after a change of leader, a new incarnation), with the first
+seed, or file, that showed it. Whether the specification accepts the traces is what
+'purgelab trace validate' says.
 
 Without files, traces of a fixed set of runs are counted, and it is a failure if
-none of them shows an action or a situation that a trace can show.
+none of them shows an action or a situation that a trace can show. With --out a page
+is written, too, that also says which actions TLC takes in each model of the smoke tier
+that passes. Answers of TLC are kept as long as what it reads is the same.
 
 Exit code: 0, 1 something that the fixed set must show was never seen, 2 undecided,
 3 a malformed file, by line.`,
 		Example: "  purgelab trace coverage\n  purgelab trace coverage out/traces/trace-7.ndjson",
 		RunE: func(cmd *cobra.Command, files []string) error {
+			if out != "" && len(files) > 0 {
+				return usageError("--out: the page is of the fixed set of runs, not of files")
+			}
 			var list []*traces.Trace
 			var err error
 			if len(files) > 0 {
@@ -49,13 +57,29 @@ Exit code: 0, 1 something that the fixed set must show was never seen, 2 undecid
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			missed, err := printCoverage(cmd, traces.Cover(list, actions), len(list))
+			rows := traces.Cover(list, actions)
+			if out != "" {
+				tool, err := findTLC(cmd.Context(), root, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				took, err := countedModels(cmd.Context(), root, tool, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(out, []byte(coveragePage(rows, took, actions, len(list))), 0o644); err != nil {
+					return usageError("--out: %w", err)
+				}
+			}
+			missed, err := printCoverage(cmd, rows, len(list))
 			if err == nil && missed > 0 && len(files) == 0 {
 				err = exitWith(exitViolated)
 			}
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&out, "out", "", "write a page of it to this file, with what TLC takes in models")
+	return cmd
 }
 
 // readTraces reads files, and says which line of which is wrong.
@@ -77,16 +101,23 @@ var covered = []struct {
 	run.Settings
 	seeds []uint64
 }{
-	{run.Settings{Design: "ordered", Faults: "all", Ops: 100}, []uint64{1, 5, 6}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 100}, []uint64{1, 5, 6, 25}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, Replicas: 1}, []uint64{1, 14}},
 	{run.Settings{Design: "ordered", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 6}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 60, Messages: "replicated"}, []uint64{1}},
+	{run.Settings{Design: "ordered", Faults: "dirsync-failure", Ops: 60}, []uint64{8, 28}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100}, []uint64{1, 2, 3}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 12}},
+	{run.Settings{Design: "advance", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 22, 23, 98}},
+	{run.Settings{Design: "advance", Faults: "all", Ops: 60, Bookmarks: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "advance", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 4, 5, 6}},
 	{run.Settings{Design: "reset-record", Faults: "all", Ops: 100}, []uint64{1, 25}},
 	{run.Settings{Design: "reset-record", Faults: "all", Ops: 150}, []uint64{2}},
 	{run.Settings{Design: "reset-record", Faults: "cleanup", Ops: 100, Partitions: 2}, []uint64{1, 2, 18, 19, 36}},
 	{run.Settings{Design: "reset-record", Faults: "cleanup", Ops: 100, Variant: "retry-sync"}, []uint64{1, 2, 3}},
 	{run.Settings{Design: "reset-record", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2}},
+	{run.Settings{Design: "reset-record", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated", Variant: "keep-floor"}, []uint64{17}},
+	{run.Settings{Design: "reset-record", Faults: "all", Ops: 60, Messages: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "reset-record", Ops: 100, Plan: leaderCutOff}, []uint64{1}},
 }
 
