@@ -9,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/check"
 	"purgelab/linearizability/foreign"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/seeds"
 	"purgelab/linearizability/verdict"
+	"purgelab/model"
 	"purgelab/model/op"
 )
 
@@ -263,4 +265,43 @@ func TestHoles(t *testing.T) {
 		require.Equal(t, verdict.Fail, judge(spread, strict), "seed %d", seed)
 	}
 	require.Positive(t, agreed)
+}
+
+// TestTagged: where numbering goes on for ever, bare offsets and tagged ones are
+// judged alike.
+func TestTagged(t *testing.T) {
+	c, err := Find("continue")
+	require.NoError(t, err)
+	fails := 0
+	for seed := uint64(1); seed <= 20*seeds.Count(); seed++ {
+		r := rand.New(rand.NewPCG(seed, 4))
+		ops := live(newExact(), r, 3, 8, 0.2)
+		damage(ops, r)
+		if _, w := learn(ops, false); w != nil {
+			continue
+		}
+		tr, err := c.dense(ops)
+		require.NoError(t, err)
+		var bare []history.Op
+		for _, o := range tr.ops {
+			q := *o.Request
+			q.At.Incarnation, q.Bare = 0, true
+			if o.Request = &q; o.Reply != nil {
+				a := *o.Reply
+				a.Position.Incarnation = 0
+				o.Reply = &a
+			}
+			bare = append(bare, o)
+		}
+		sem := check.Options{Semantics: model.Semantics{Numbering: model.Continue}}
+		want, _, err := check.Check(context.Background(), bare, sem)
+		require.NoError(t, err)
+		got, _, err := check.Check(context.Background(), tagged(bare), sem)
+		require.NoError(t, err)
+		require.Equal(t, want.Verdict, got.Verdict, "seed %d: %s; %s", seed, want.Reason, got.Reason)
+		if got.Verdict == verdict.Fail {
+			fails++
+		}
+	}
+	require.Positive(t, fails)
 }

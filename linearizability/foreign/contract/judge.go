@@ -261,6 +261,9 @@ func (c *Contract) judgeDense(ctx context.Context, h *History, o Options) (*Repo
 		}
 		ops, wrongs, missing = t.ops, found, t.missing()
 	}
+	if c.numbering == model.Continue {
+		ops = tagged(ops)
+	}
 	ops = c.weaken(ops)
 	rep := &Report{NotJudged: append(missing, c.missingDense(ops)...)}
 	var err error

@@ -98,7 +98,9 @@ func FuzzJudge(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
+		began := time.Now()
 		_, err = c.Judge(ctx, h, Options{})
+		require.Less(t, time.Since(began), 20*time.Second, "the end of a context ends a judgement")
 		if err != nil {
 			var e *foreign.Error
 			require.ErrorAs(t, err, &e)

@@ -41,6 +41,40 @@ func (c *Contract) weaken(ops []history.Op) []history.Op {
 	return out
 }
 
+// tagged gives bare offsets the only generation that there is where numbering goes
+// on for ever. With it much more is known of unknown outcomes.
+func tagged(ops []history.Op) []history.Op {
+	only := func(p *op.Position) { *p = op.Position{Incarnation: 1, Offset: p.Offset} }
+	for i := range ops {
+		if o := &ops[i]; o.Request.At.Incarnation != 0 || o.Request.Expected != nil || o.Reply != nil && o.Reply.Position.Incarnation != 0 {
+			return ops
+		}
+	}
+	out := slices.Clone(ops)
+	for i := range out {
+		r := *out[i].Request
+		if r.Bare && r.At.Offset >= 0 {
+			only(&r.At)
+			r.Bare = false
+		}
+		out[i].Request = &r
+		if out[i].Reply == nil {
+			continue
+		}
+		a := *out[i].Reply
+		switch {
+		case slices.Contains(bounded, a.Code):
+			a.Position.Offset = -1
+			only(&a.Position)
+		case a.Code != op.OK && a.Code != op.Gone || r.Kind == op.GetBookmark && !a.Found || r.Kind == op.ListOffsets && !a.Found:
+		case r.Kind != op.StoreBookmark && r.Kind != op.DeleteBookmark && r.Kind != op.Register:
+			only(&a.Position)
+		}
+		out[i].Reply = &a
+	}
+	return out
+}
+
 // translate makes operations of docs/contract.md, and finds what is wrong with
 // them that the translation would hide: gaps within a poll, and consumers that do
 // not go on where they were.
