@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces linearizability sweep policies crash-points teeth minimize matrix bench clean
+.PHONY: help tools build demo test check spec spec-full traces traces-all coverage mutations linearizability agree sweep policies crash-points teeth minimize matrix bench clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -32,7 +32,7 @@ demo: tools ## model-check, torture, judge, validate traces: a verdict table and
 	$(BIN) demo --out $(OUT)/demo
 
 test: tools ## every Go test, the smoke tier of the specification, the trace samples
-	$(GO) test ./...
+	$(GO) test -timeout 18m ./...
 
 check: ## format, vet, staticcheck, import arrows and forbidden constructs
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; [ -z "$$unformatted" ] || { echo "gofmt: not formatted:" >&2; echo "$$unformatted" >&2; exit 1; }
@@ -50,8 +50,24 @@ traces: build ## traces of two runs of each design, and whether the specificatio
 	for d in ordered reset-record advance; do $(BIN) trace generate --design $$d --seed 1 --faults all --ops 100 --count 2 --out $(OUT)/traces/$$d; done
 	$(BIN) trace validate $(OUT)/traces/*/*.ndjson
 
+traces-all: tools ## traces of 2,052 runs of 60 operations, every design, policy and size: whether all are accepted
+	rm -rf $(OUT)/traces-all
+	for d in ordered reset-record advance; do for m in replicated persisted; do for b in replicated persisted; do for n in 1 3 5; do for f in network process power; do \
+	  $(BIN) trace generate --design $$d --messages $$m --bookmarks $$b --replicas $$n --faults $$f --seed 1 --ops 60 --count 19 --out $(OUT)/traces-all/$$d-$$m-$$b-$$n-$$f >/dev/null; \
+	done; done; done; done; done
+	$(BIN) trace validate $(OUT)/traces-all/*/*.ndjson
+
+coverage: tools ## what traces show and models take: docs/coverage.md; fails if something is never seen
+	$(BIN) trace coverage --out docs/coverage.md
+
+mutations: tools ## 1,000 fields of good traces changed, and events lost and exchanged: docs/mutations.md
+	$(GO) test ./traces -timeout 60m -run TestMutations -mutations 1000 -mutations-page ../docs/mutations.md -v
+
 linearizability: ## linearizability tests over SEEDS seeds
 	$(GO) test ./linearizability/... -seeds $(SEEDS)
+
+agree: ## the judge of histories against a textbook's search, on 100,000 small ones
+	$(GO) test ./linearizability/check -run TestJudgeAgreesWithNaive -v -timeout 0 -seeds 8400
 
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep

@@ -31,6 +31,9 @@ func Judge(sem model.Semantics, ops []model.Operation) Verdict {
 	return Verdict{Reason: h.reason(), GaveUp: h.unfit}
 }
 
+// Explain looks for a reason alone. A history that has an order has none.
+func Explain(sem model.Semantics, ops []model.Operation) *Reason { return hintsOf(sem, ops).reason() }
+
 // Count tells how many operations of a history are judged, and how many of unknown
 // outcome among them are not shown by any answer.
 func Count(sem model.Semantics, ops []model.Operation) (judged, unknown int) {
