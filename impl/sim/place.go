@@ -253,10 +253,12 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		}
 	}
 	if s.incarnation != at.incarnation {
-		// Of this one nothing was there. Nothing breaks it: what a crash before its
-		// end would leave is a suspect.
+		// Of this one nothing was there. Only a crash breaks it; then it is formatted at
+		// the next boot: nobody has opened it.
 		if err := replica.Format(replica.Config{ID: m.id, Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, FS: m.disk.FS(), Dir: at.dir()}); err != nil {
-			panic(fmt.Sprintf("sim: %v", err))
+			m.current[at.partition] = nobody
+			c.stopped(m, metaSlotNumber, err)
+			return
 		}
 	}
 	s.boots++
