@@ -191,7 +191,7 @@ var agreedRules = []Rule{
 		Group: words("r op"),
 		Code:  "impl/replica: changed"},
 	{Action: NewIncarnation, Needs: words("op count key"), May: words("kind"), Kinds: []string{"", "forced"},
-		Group: words("r op l n k u ag ao g ap st en"),
+		Group: words("r op l n k u ai ag ao g ap st en"),
 		Spec:  "OrderedGroup!NewIncarnation", Code: "impl/replica: line"},
 	{Action: BecomeLeader, Needs: words("term"),
 		Group: words("r t"),

@@ -118,6 +118,8 @@ func (s *step) number(field string) int64 {
 		return int64(s.Last)
 	case "x":
 		return int64(s.Resetting)
+	case "ai":
+		return int64(s.Agreed.Incarnation)
 	case "ag":
 		return int64(s.Agreed.Generation)
 	case "ao":

@@ -42,6 +42,7 @@ var memberCorruptions = []corruption{
 		ev[i].Key = "i1:g0:4"
 		return ev, i
 	}},
+	{"incarnation-goes-on-from-itself", "new-incarnation", changed(func(e *observe.Event) { e.Key = "i2:g0:5" }, is(NewIncarnation))},
 	{"incarnation-begun-too-early", "new-incarnation", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		// One replica does not replay the last op before it.
 		i := first(t, ev, first(t, ev, 0, is(NewIncarnation))+1, is(NewIncarnation))

@@ -10,7 +10,7 @@
 (*                                                                           *)
 (* Event fields beyond those of TraceOrdered: r replica, t term, l, of an offer, the     *)
 (* last op that its replica knows to be committed, of a new incarnation, the op up to    *)
-(* which it has the log of the one before, ag and ao the position    *)
+(* which it has the log of the one before, ai, ag and ao the position    *)
 (* up to which it is known to agree with it; u 1 if the event is not in the trace,   *)
 (* or, of a Commit, tells an op with which the incarnation goes on.               *)
 EXTENDS TransferGroup, TraceData, TLC
@@ -173,11 +173,13 @@ GoesOn ==
     /\ pull' = [r \in Replicas |-> NoPull]
     /\ UNCHANGED <<began, dropped, counts>>
 
-(* Replica r comes to where an incarnation begins, as all others do. *)
+(* Replica r comes to where an incarnation begins, as all others do: after the one before *)
+(* it.                                                                       *)
 ComesTo ==
     LET b == [inc |-> E.n, op |-> E.op, ag |-> E.ag, ao |-> E.ao]
     IN /\ rep[E.r].up
        /\ rep[E.r].applied = E.op
+       /\ E.ai = E.n - 1
        /\ UNCHANGED vars
        /\ ShowsAll
        /\ \A x \in began : x.inc = b.inc => x = b
