@@ -29,6 +29,9 @@ var judged = []run.Settings{
 	{Design: "advance", Replicas: 3, Faults: "all", Messages: "replicated", Seed: 104},
 	{Design: "advance", Replicas: 3, Faults: "all", Partitions: 2, Seed: 3},
 	{Design: "advance", Replicas: 5, Faults: "power-all", Messages: "replicated", Bookmarks: "replicated", Seed: 211},
+	{Design: "ordered", Replicas: 3, Faults: "all", CompactOps: 4, Seed: 10},
+	{Design: "ordered", Replicas: 3, Faults: "power-all", Messages: "replicated", Bookmarks: "replicated", CompactOps: 4, Seed: 12},
+	{Design: "advance", Replicas: 3, Faults: "memory", CompactOps: 4, Seed: 3},
 	{Design: "reset-record", Replicas: 3, Faults: "all", Seed: 25},
 	{Design: "reset-record", Replicas: 3, Faults: "cleanup", Partitions: 2, Seed: 19},
 	{Design: "reset-record", Replicas: 1, Faults: "storage", Seed: 1},
@@ -54,7 +57,7 @@ func TestRunsAreAccepted(t *testing.T) {
 		}
 		list = append(list, tr)
 	}
-	for _, a := range []string{"Rejoin", "Joined", "ChangeMembers", "NewIncarnation", "BeginSequence", "PurgeDuplicate", "Filtered", "Hold"} {
+	for _, a := range []string{"Rejoin", "Joined", "ChangeMembers", "NewIncarnation", "Compact", "CommitInstall", "CopyState", "BeginSequence", "PurgeDuplicate", "Filtered", "Hold"} {
 		require.Positive(t, seen[a], "%s: choose other seeds", a)
 	}
 	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
