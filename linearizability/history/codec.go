@@ -170,6 +170,13 @@ func columnOf(text []byte, err error) int {
 }
 
 func parseLine(text []byte) (Event, error) {
+	if e, ok := parsePlain(text); ok {
+		return e, nil
+	}
+	return parseStrict(text)
+}
+
+func parseStrict(text []byte) (Event, error) {
 	var l line
 	if err := strict(text, &l); err != nil {
 		return Event{}, err

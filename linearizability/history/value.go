@@ -140,6 +140,10 @@ func DecodeRequest(kind op.Kind, partition op.Partition, b []byte) (*op.Request,
 	if err := strict(b, &v); err != nil {
 		return nil, err
 	}
+	return v.decode(kind, partition)
+}
+
+func (v *request) decode(kind op.Kind, partition op.Partition) (*op.Request, error) {
 	r := &op.Request{
 		Kind: kind, Partition: partition, Payloads: v.Payloads, Timestamp: v.Timestamp, AutoCommit: v.AutoCommit,
 		Intent: v.Intent, Session: v.Session, Sequence: v.Sequence, Incarnation: v.Incarnation,
@@ -256,6 +260,10 @@ func decodeReply(e *Event, b []byte) error {
 			return err
 		}
 	}
+	return v.decode(e)
+}
+
+func (v *reply) decode(e *Event) error {
 	e.Intent, e.Again, e.Note = v.Intent, v.Again, v.Note
 	v.Intent, v.Again, v.Note = 0, false, ""
 	if e.Type == Info {
