@@ -16,8 +16,8 @@
 //     journal is the source; after a boot it is replayed above the checkpoint.
 //   - What a durable checkpoint covers is there whole at boot, or it is refused: by
 //     Open, or, of messages that Open took on trust, by Check and by every read that
-//     meets the damage, whichever comes first. Open takes no longer the more messages
-//     there are.
+//     meets the damage, whichever comes first. What Open takes hardly depends on how
+//     many messages there are.
 //   - Start and end are stored facts, never derived from the records that happen
 //     to remain: earliest is the start when nothing is stored, latest never goes
 //     down within a generation, and a read below the start is refused before
