@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces traces-all coverage mutations linearizability agree sweep policies crash-points teeth minimize matrix bench clean
+.PHONY: help tools build demo test check spec spec-full traces replay traces-all coverage mutations linearizability agree sweep policies crash-points teeth minimize matrix bench benchmarks clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -16,6 +16,7 @@ OUT         ?= out
 SEEDS       ?= 200
 SWEEP       ?= 1..500
 POLICIES    ?= 1..1000
+REPLAYS     ?= 3400
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## this list
@@ -49,6 +50,12 @@ spec-full: tools ## model-check the specification, full tier: a quarter of an ho
 traces: build ## traces of two runs of each design, and whether the specification accepts them
 	for d in ordered reset-record advance; do $(BIN) trace generate --design $$d --seed 1 --faults all --ops 100 --count 2 --out $(OUT)/traces/$$d; done
 	$(BIN) trace validate $(OUT)/traces/*/*.ndjson
+
+replay: tools ## every transition of a model of each design, and REPLAYS drawn behaviours of each, replayed on the implementation
+	for d in ordered advance reset-record; do \
+	  $(BIN) trace behaviours --model sim-$$d --cover --out $(OUT)/replay; \
+	  $(BIN) trace behaviours --model sim-$$d-long --count $(REPLAYS) --out $(OUT)/replay; done
+	$(BIN) trace replay $(OUT)/replay/*.ndjson
 
 traces-all: tools ## traces of 2,052 runs of 60 operations, every design, policy and size: whether all are accepted
 	rm -rf $(OUT)/traces-all
@@ -88,6 +95,9 @@ minimize: build ## how small the runs get that show the known bugs: docs/minimiz
 
 matrix: tools ## the guarantee matrix, by models and by runs: docs/guarantees.md
 	$(BIN) matrix --out docs/guarantees.md
+
+benchmarks: ## what a verdict costs, beside porcupine in the same run: docs/benchmarks.md
+	$(GO) test ./linearizability/check -run TestFigures -timeout 0 -v -figures ../../docs/benchmarks.md
 
 bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run

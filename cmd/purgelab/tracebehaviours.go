@@ -91,7 +91,7 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 	if err != nil {
 		return usageError("--out: %w", err)
 	}
-	text, err := findBehaviours(cmd.Context(), tool, filepath.Join(root, "spec"), m, o, file)
+	found, err := findBehaviours(cmd.Context(), tool, filepath.Join(root, "spec"), m, o, file)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(path+".new", path)
 	} else {
@@ -103,30 +103,49 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 		return undecidedError("%w", err)
 	}
 	if jsonWanted(cmd) {
-		return writeJSON(cmd.OutOrStdout(), map[string]any{"file": path, "found": text})
+		found.File = path
+		return writeJSON(cmd.OutOrStdout(), found)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", path, text)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s  %v\n", path, found)
 	return err
 }
 
+// foundBehaviours is what was written to a file.
+type foundBehaviours struct {
+	File        string `json:"file"`
+	Behaviours  int    `json:"behaviours"`
+	Actions     int    `json:"actions"`
+	Seed        int64  `json:"seed,omitempty"`        // of what was drawn
+	Transitions int    `json:"transitions,omitempty"` // each of which is taken
+	States      int    `json:"states,omitempty"`
+}
+
+func (f foundBehaviours) String() string {
+	text := fmt.Sprintf("%s, %s", plural(f.Behaviours, "behaviour"), plural(f.Actions, "action"))
+	if f.States == 0 {
+		return fmt.Sprintf("%s, seed %d", text, f.Seed)
+	}
+	return fmt.Sprintf("%s, take each of %s between %s", text, plural(f.Transitions, "transition"), plural(f.States, "state"))
+}
+
 // findBehaviours writes behaviours to file and says what it wrote.
-func findBehaviours(ctx context.Context, tool tlc.Tool, spec string, m models.Model, o behavioursAsked, file *os.File) (string, error) {
+func findBehaviours(ctx context.Context, tool tlc.Tool, spec string, m models.Model, o behavioursAsked, file *os.File) (found foundBehaviours, err error) {
 	w := behaviours.NewWriter(file)
-	count, acts := 0, 0
 	write := func(b *behaviours.Behaviour) error {
-		count++
-		acts += len(b.Acts) - 1
+		found.Behaviours++
+		found.Actions += len(b.Acts) - 1
 		return w.Write(b)
 	}
-	if !o.cover {
-		err := behaviours.Simulate(ctx, tool, spec, m, o.count, o.steps, o.seed, write)
-		return fmt.Sprintf("%s, %s, seed %d", plural(count, "behaviour"), plural(acts, "action"), o.seed), errors.Join(err, w.Close())
+	if o.cover {
+		g, err := behaviours.Explore(ctx, tool, spec, m)
+		if err != nil {
+			return found, err
+		}
+		found.Transitions, found.States = g.Transitions(), g.States()
+		err = g.Cover(write)
+		return found, errors.Join(err, w.Close())
 	}
-	g, err := behaviours.Explore(ctx, tool, spec, m)
-	if err != nil {
-		return "", err
-	}
-	err = errors.Join(g.Cover(write), w.Close())
-	return fmt.Sprintf("%s, %s, take each of %s between %s", plural(count, "behaviour"), plural(acts, "action"),
-		plural(g.Transitions(), "transition"), plural(g.States(), "state")), err
+	found.Seed = o.seed
+	err = behaviours.Simulate(ctx, tool, spec, m, o.count, o.steps, o.seed, write)
+	return found, errors.Join(err, w.Close())
 }

@@ -25,6 +25,9 @@ PrintTo == PrintT(ToString(<<"TO", last', SimShown'>>))
 ====
 `
 
+// shortSeconds is up to how long a model counts as a short one.
+const shortSeconds = 10
+
 // NotDrivableError is a model of which no behaviours can be read off.
 type NotDrivableError struct{ Model, Module string }
 
@@ -68,6 +71,7 @@ func explore(ctx context.Context, tool tlc.Tool, spec string, m models.Model, o 
 	}
 	var bad error
 	o.Dir, o.Module, o.Config, o.Library, o.Deadlock = dir, "Behaviours.tla", "Behaviours.cfg", []string{library}, true
+	o.Short = m.Seconds > 0 && m.Seconds <= shortSeconds && o.Simulate <= 1000
 	o.Line = func(s string) {
 		if mark, last, shown, ok := printed(s); ok {
 			line(mark, last, shown)
@@ -159,11 +163,18 @@ func newAct(last, shown string) (Act, error) {
 	if err != nil {
 		return Act{}, err
 	}
-	a := Act{With: plain(with).(map[string]any), State: plain(state).(map[string]any)}
-	a.Action = observe.Action(text(a.With["a"]))
-	delete(a.With, "a")
+	a := parameters(with)
+	a.State = plain(state).(map[string]any)
 	a.fill()
 	return a, nil
+}
+
+// parameters are what the variable last says of an act.
+func parameters(last tlc.Value) Act {
+	a := Act{With: plain(last).(map[string]any)}
+	a.Action = observe.Action(text(a.With["a"]))
+	delete(a.With, "a")
+	return a
 }
 
 // fill sets the fields of the schema of traces.

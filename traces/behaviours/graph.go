@@ -81,12 +81,7 @@ func (b *builder) line(mark, last, shown string) {
 		return
 	}
 	b.seen[t] = true
-	a, err := newAct(last, "[a |-> 0]")
-	if err != nil {
-		b.bad = err
-		return
-	}
-	b.acts, b.from, b.to = append(b.acts, a), append(b.from, t.from), append(b.to, t.to)
+	b.acts, b.from, b.to = append(b.acts, parameters(v)), append(b.from, t.from), append(b.to, t.to)
 	b.out[t.from] = append(b.out[t.from], len(b.from)-1)
 }
 

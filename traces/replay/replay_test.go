@@ -57,7 +57,7 @@ func explored(t *testing.T, module string, limits []string) *behaviours.Graph {
 	require.NoError(t, err)
 	cfg, err := filepath.Rel(spec, filepath.Join(dir, "Small.cfg"))
 	require.NoError(t, err)
-	g, err := behaviours.Explore(context.Background(), tool, spec, models.Model{Name: t.Name(), Module: module + ".tla", Cfg: cfg})
+	g, err := behaviours.Explore(context.Background(), tool, spec, models.Model{Name: t.Name(), Module: module + ".tla", Cfg: cfg, Seconds: 5})
 	require.NoError(t, err)
 	return g
 }
