@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"purgelab/linearizability/minimize"
 	"purgelab/linearizability/verdict"
 	"purgelab/model"
+	"purgelab/model/op"
 )
 
 // history makes a recorded history small.
@@ -39,6 +41,9 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Reply != nil && e.Reply.Position != op.Position{} }) {
+		return usageError("%s: no answer tells a position: want a history that does", name)
+	}
 	b := newBarOf(cmd.ErrOrStderr(), -1, "minimize", "checks")
 	manyRuns()
 	r, err := minimize.History(cmd.Context(), name, events, minimize.HistoryOptions{
@@ -51,7 +56,7 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 	b.done()
 	var e *minimize.NotWrongError
 	switch {
-	case errors.As(err, &e) && e.Result.Verdict == verdict.Undecided:
+	case errors.As(err, &e) && e.Result.Verdict == verdict.Undecided, err != nil && cmd.Context().Err() != nil:
 		return undecidedError("%s: %w", name, err)
 	case err != nil:
 		return &exitError{exitUsage, fmt.Errorf("%s: %w", name, err)}

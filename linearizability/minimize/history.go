@@ -90,8 +90,8 @@ type wrong struct {
 type call struct{ invoke, end int }
 
 // History makes a wrong history small. When ctx ends, the result is the best so far.
-// Errors: the history cannot be paired, is not wrong (NotWrongError), or State cannot be
-// used.
+// Errors: the history cannot be paired, is not wrong (NotWrongError), ctx ended before that
+// was known, or State cannot be used.
 func History(ctx context.Context, file string, events []history.Event, o HistoryOptions) (*HistoryResult, error) {
 	ops, err := history.Pair(file, events)
 	if err != nil {
@@ -109,6 +109,9 @@ func History(ctx context.Context, file string, events []history.Event, o History
 	out := &HistoryResult{Before: len(ops)}
 	m := &job[*left]{jobs: o.Jobs, progress: o.Progress, red: w.isRed}
 	begin := w.beginning(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // another beginning would be other work
+	}
 	m.begin(begin)
 	m.from.FromOps = len(ops)
 	if m.tried, err = remember(o.State, fmt.Sprintf("%s of %s with %d operations", begin.key(), file, len(ops))); err != nil {

@@ -100,6 +100,10 @@ func TestHistoryThatIsRightStaysAsItIs(t *testing.T) {
 	_, err := History(context.Background(), "theirs.jsonl", events(t, theirs[:8]...), HistoryOptions{})
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, verdict.Pass, e.Result.Verdict)
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = History(stopped, "theirs.jsonl", events(t, theirs...), HistoryOptions{})
+	require.ErrorIs(t, err, context.Canceled)
 	_, err = History(context.Background(), "theirs.jsonl", events(t, theirs[1]), HistoryOptions{})
 	require.ErrorContains(t, err, "want an invoke")
 }

@@ -95,12 +95,16 @@ const (
 )
 
 // Run makes a run small. When ctx ends, the result is the best so far. Errors: the run
-// cannot be made (as of run.Run), is not red (NotRedError), or State cannot be used.
+// cannot be made (as of run.Run, or before ctx ended), is not red (NotRedError), or State
+// cannot be used.
 func Run(ctx context.Context, s run.Settings, o Options) (*Result, error) {
 	s.NoTrace = false
 	first, err := run.Run(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // a part of the run is another run
 	}
 	if o.Property == "" {
 		o.Property, _ = first.Red()
@@ -109,8 +113,6 @@ func Run(ctx context.Context, s run.Settings, o Options) (*Result, error) {
 		got := "all hold"
 		if p, _ := first.Red(); p != "" {
 			got = p + " is"
-		} else if ctx.Err() != nil {
-			got = "nothing was judged: " + ctx.Err().Error()
 		}
 		return nil, &NotRedError{o.Property, got}
 	}

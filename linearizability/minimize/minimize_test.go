@@ -79,6 +79,11 @@ func TestInterruptLosesNothing(t *testing.T) {
 	require.Less(t, half.Ops, half.BeforeOps)
 	require.Contains(t, half.Run.Violated(), whole.Property)
 
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = Run(stopped, forgets, o)
+	require.ErrorIs(t, err, context.Canceled)
+
 	o.Progress = nil
 	rest := small(t, forgets, o)
 	require.Equal(t, whole.Runs, rest.Runs)
