@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,27 @@ func TestJepsen(t *testing.T) {
 	require.EqualValues(t, history.Never, ops[3].Return)
 	require.Equal(t, history.NoEffect, ops[4].Outcome)
 	require.Equal(t, &Position{Ledger: noLedger, Offset: 6}, ops[5].Before)
+}
+
+// TestJepsenConsumer: only a consumer that kept its assignment, and whose operations
+// all came out, is known to go on where it was.
+func TestJepsenConsumer(t *testing.T) {
+	assign := "{:process 3, :type :invoke, :f :assign, :value [5]}\n{:process 3, :type :ok, :f :assign, :value [5]}\n"
+	poll := func(o int) string {
+		return fmt.Sprintf("{:process 3, :type :invoke, :f :poll, :value [[:poll]]}\n{:process 3, :type :ok, :f :poll, :value [[:poll {5 [[%d %d]]}]]}\n", o, o)
+	}
+	for between, known := range map[string]bool{
+		"": true,
+		"{:process 3, :type :invoke, :f :debug-topic-partitions}\n{:process 3, :type :ok, :f :debug-topic-partitions}\n": true,
+		assign: false,
+		strings.ReplaceAll(assign, "assign", "subscribe"):                                                                          false,
+		"{:process 3, :type :invoke, :f :poll, :value [[:poll]]}\n{:process 3, :type :info, :f :poll, :value [[:poll]]}\n":         false,
+		"{:process 3, :type :invoke, :f :txn, :value [[:send 5 99]]}\n{:process 3, :type :fail, :f :txn, :value [[:send 5 99]]}\n": false,
+	} {
+		ops, err := read(t, Jepsen, assign+poll(0)+between+poll(1))
+		require.NoError(t, err)
+		require.Equal(t, known, ops[len(ops)-1].Before != nil, between)
+	}
 }
 
 // TestCSV: ties of time overlap, and what is left out is nil.

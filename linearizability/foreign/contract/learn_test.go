@@ -69,3 +69,13 @@ func TestMissing(t *testing.T) {
 		require.Equal(t, x.want, names, x.name)
 	}
 }
+
+// TestPlacesMatter: states that differ in nothing but a position are two.
+func TestPlacesMatter(t *testing.T) {
+	with := func(at *foreign.Position) *streamState {
+		return &streamState{log: messages{}.append(message{payload: "a", at: at}), next: 1}
+	}
+	require.True(t, with(foreign.At(3)).equal(with(foreign.At(3))))
+	require.False(t, with(foreign.At(3)).equal(with(nil)))
+	require.False(t, with(foreign.At(3)).equal(with(foreign.At(4))))
+}
