@@ -265,7 +265,7 @@ func (c *Contract) judgeDense(ctx context.Context, h *History, o Options) (*Repo
 		ops = tagged(ops)
 	}
 	ops = c.weaken(ops)
-	rep := &Report{NotJudged: append(missing, c.missingDense(ops)...)}
+	rep := &Report{NotJudged: append(c.missingDense(ops), missing...)}
 	var err error
 	rep.Total, rep.Partitions, err = check.Check(ctx, ops, check.Options{Semantics: model.Semantics{Numbering: c.numbering}, Timeout: o.Timeout, HTML: o.HTML})
 	if len(wrongs) > 0 {

@@ -45,7 +45,7 @@ func has(ops []foreign.Op, what func(*foreign.Op) bool) bool {
 
 // missing lists what a history does not tell to a machine of this package.
 func (c *Contract) missing(ops []foreign.Op) []NotJudged {
-	var out []NotJudged
+	out := []NotJudged{}
 	add := func(told bool, promise, why string) {
 		if !told {
 			out = append(out, NotJudged{promise, why})
@@ -77,7 +77,7 @@ func (t *translation) missing() []NotJudged {
 
 // missingDense lists what a history does not tell to package model.
 func (c *Contract) missingDense(ops []history.Op) []NotJudged {
-	var out []NotJudged
+	out := []NotJudged{}
 	any := func(what func(*op.Request, *op.Reply) bool) bool {
 		return slices.ContainsFunc(ops, func(o history.Op) bool {
 			return (o.Outcome == history.Answered || o.Outcome == history.Accepted) && what(o.Request, o.Reply)
