@@ -167,13 +167,32 @@ func (h *hints) misplaced(poll int32, p op.Position, m op.Payload, owner int32) 
 		return
 	case at.Generation < p.Generation:
 		h.because(PurgedReturned, fmt.Sprintf("%s belongs to generation %d, and is read in generation %d", m, at.Generation, p.Generation), h.shown(w.op, poll)...)
-	case at != p:
-		class := Duplicate
-		if h.ops[w.op].Again {
+	case at == p:
+	case !h.readAt(w, at):
+		h.because(PositionReused, fmt.Sprintf("%s was acknowledged at %s and is read at %s", m, at, p), h.shown(w.op, poll)...)
+	default:
+		class, r := Duplicate, h.ops[w.op].Request
+		if h.ops[w.op].Again || r.Session != 0 && r.Sequence != 0 {
 			class = RetriedTwice
 		}
 		h.because(class, fmt.Sprintf("%s is at %s and at %s", m, at, p), h.shown(w.op, poll)...)
 	}
+}
+
+// readAt tells whether a poll shows a message of an append where the append is known to
+// be.
+func (h *hints) readAt(w nth, p op.Position) bool {
+	m := h.ops[w.op].Request.Payloads[w.nth]
+	for i := range h.ops {
+		a := h.ops[i].Reply
+		if a == nil || a.Position.Generation != p.Generation {
+			continue
+		}
+		if k := p.Offset - a.Position.Offset; k >= 0 && k < op.Offset(len(a.Records)) && a.Records[k].Payload == m {
+			return true
+		}
+	}
+	return false
 }
 
 // shown lists an append, who shows where it is, and another poll.

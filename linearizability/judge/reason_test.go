@@ -180,6 +180,23 @@ func TestReasons(t *testing.T) {
 	require.Len(t, promises, 13)
 }
 
+// TestBookmarkBeyondTheEnd: what is stored at or above the end would skip what is
+// appended there.
+func TestBookmarkBeyondTheEnd(t *testing.T) {
+	bad := []model.Operation{appended(1, 2, pos(0, 0), "a"), stored(3, 4, pos(0, 1)), appended(5, 6, pos(0, 1), "b")}
+	got := Judge(model.Semantics{}, bad)
+	require.NotNil(t, got.Reason)
+	require.Equal(t, FreshSkipped, got.Reason.Class)
+	require.Nil(t, Explain(model.Semantics{}, []model.Operation{bad[0], stored(3, 6, pos(0, 1)), appended(4, 5, pos(0, 1), "b")}))
+}
+
+// TestAcknowledgedElsewhere: an append is where its answer says.
+func TestAcknowledgedElsewhere(t *testing.T) {
+	got := Judge(model.Semantics{}, []model.Operation{appended(1, 2, pos(0, 1), "a"), first(3, 4, pos(0, 0), "a")})
+	require.NotNil(t, got.Reason)
+	require.Equal(t, PositionReused, got.Reason.Class)
+}
+
 // TestTwoAnswers: a request that was executed once has one answer.
 func TestTwoAnswers(t *testing.T) {
 	numbered := func(o model.Operation) model.Operation {
@@ -190,6 +207,12 @@ func TestTwoAnswers(t *testing.T) {
 	got := Judge(model.Semantics{}, bad)
 	require.NotNil(t, got.Reason)
 	require.Equal(t, RetriedTwice, got.Reason.Class)
+	lost := numbered(operation(3, 4, op.Request{Kind: op.Append, Payloads: []op.Payload{"a"}}, op.Reply{Code: op.SessionExpired}))
+	open := operation(1, 2, op.Request{Kind: op.Register}, op.Reply{Session: 7})
+	got = Judge(model.Semantics{}, []model.Operation{open, lost})
+	require.NotNil(t, got.Reason)
+	require.Equal(t, RetriedTwice, got.Reason.Class)
+	require.Nil(t, Explain(model.Semantics{Sessions: 1}, []model.Operation{open, lost}), "it may have been evicted")
 	good := []model.Operation{numbered(appended(1, 2, pos(0, 0), "a")), numbered(appended(3, 4, pos(0, 0), "a"))}
 	require.Nil(t, Explain(model.Semantics{}, good))
 }

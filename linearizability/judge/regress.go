@@ -10,15 +10,27 @@ import (
 )
 
 // repeats: a request that was executed once has one answer, so two acknowledged appends
-// of one session and sequence are at the same position.
+// of one session and sequence are at the same position. And a session that was opened
+// lives as long as the partition, if the table is unbounded.
 func (h *hints) repeats() {
 	type numbered struct {
 		session  op.Session
 		sequence op.Sequence
 	}
-	first := map[numbered]int32{}
+	first, opened := map[numbered]int32{}, map[op.Session]int32{}
+	for i := range h.ops {
+		if o := &h.ops[i]; o.Request.Kind == op.Register && o.Reply != nil && h.sem.Sessions == 0 && !h.begins {
+			opened[o.Reply.Session] = int32(i)
+		}
+	}
 	for i := range h.ops {
 		r, a := h.ops[i].Request, h.ops[i].Reply
+		if a != nil && a.Code == op.SessionExpired {
+			if o, ok := opened[r.Session]; ok && h.ops[o].Return < h.ops[i].Call {
+				h.because(RetriedTwice, fmt.Sprintf("session %d is not known any more, so no repeat could be told", r.Session), o, int32(i))
+			}
+			continue
+		}
 		if r.Kind != op.Append || r.Session == 0 || r.Sequence == 0 || a == nil || a.Code != op.OK || h.begins {
 			continue
 		}
@@ -113,7 +125,9 @@ func (h *hints) falls(i int32, gen, start, end bound) {
 // shorter names what it is that an end fell.
 func (h *hints) shorter(i int32, end bound) Class {
 	r, before := h.ops[i].Request, h.needs[end.by].role == appends
-	switch {
+	switch by := h.ops[end.by].Request.Kind; {
+	case by == op.StoreBookmark || by == op.GetBookmark: // it lies at or above the end
+		return FreshSkipped
 	case r.Kind == op.Append && before && h.needs[i].endMax < h.needs[end.by].endMin:
 		return WrongOrder
 	case r.Kind == op.Append && h.needs[i].role == appends:
