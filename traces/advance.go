@@ -11,7 +11,7 @@ var advance = design{
 		steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: effectKinds,
-			Group: words("r op t k key o n g u"),
+			Group: words("r op t k key o n g u ap st en"),
 			Spec:  "OrderedGroup!Commit", Code: "impl/replica: apply"},
 		{Action: Materialize, Needs: words("op kind"), May: words("offset count key"), Kinds: effectKinds,
 			Local: words("op k key o n ap st en g"), Group: words("r op k key o n ap st en g"),

@@ -230,6 +230,8 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("op %d: the next op to commit is %d", s.Op, f.number("commit")+1)
 	case s.Action == Commit && int64(s.Term) < f.number("term"):
 		return fmt.Sprintf("term %d: the op before is of term %d", s.Term, f.number("term"))
+	case s.Action == Commit && (int64(s.Applied) != next-1 || int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end")):
+		return stateReason(s, f)
 	case s.Action == Commit:
 		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
 	case s.Action == Boot && up:

@@ -38,10 +38,10 @@ var resetRecord = design{
 	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
 	rules: []Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
-			Group: words("r op t k key o n"),
+			Group: words("r op t k key o n ap st en"),
 			Spec:  "ResetRecordGroup!Commit", Code: "impl/replica: apply"},
 		{Action: Journal, Needs: words("op last"),
-			Local: words("op does"),
+			Local: words("op does u ap st en"),
 			Spec:  "ResetRecord!Journal", Code: "impl/replica: consensusStage"},
 		{Action: Materialize, Needs: words("op kind"), May: words("offset count key"), Kinds: effectKinds,
 			Local: words("op k key o n ap st en g"), Group: words("r op k key o n ap st en g"),

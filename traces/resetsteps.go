@@ -146,7 +146,8 @@ func (b *resetBuilder) failed(l Line) {
 func (b *resetBuilder) journal(i int, l Line, first, last op.Number) {
 	for n := first; n <= last; n++ {
 		e := l
-		e.Event = observe.Event{Time: l.Time, Replica: l.Replica, Partition: l.Partition, Action: Journal, Op: n, Last: last}
+		e.Event = observe.Event{Time: l.Time, Replica: l.Replica, Partition: l.Partition, Action: Journal, Op: n, Last: last,
+			Applied: l.Applied, Start: l.Start, End: l.End}
 		b.out = append(b.out, step{Line: e, Does: b.does(n, i)})
 	}
 	b.last = last

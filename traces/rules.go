@@ -94,8 +94,35 @@ func (h Header) check(e observe.Event) error {
 			return fmt.Errorf("%s: %w", e.Action, err)
 		}
 	}
-	if r.takesEffect() {
+	switch {
+	case r.takesEffect():
 		return checkEffect(e)
+	case e.Action == Answer:
+		return checkAnswer(e)
+	}
+	return nil
+}
+
+// refusals are the kinds of an Answer that refuses: the codes of replies.
+var refusals = func() (out []string) {
+	for c := op.OK + 1; c <= op.BadRequest; c++ {
+		out = append(out, c.String())
+	}
+	return out
+}()
+
+// checkAnswer holds the fields of an answer to its kind.
+func checkAnswer(e observe.Event) error {
+	switch {
+	case e.Kind == "poll":
+	case e.Kind == "get-bookmark" && e.Key == "":
+		return fmt.Errorf("%s of kind %s without key", e.Action, e.Kind)
+	case e.Kind == "list-offsets" && e.Key != "":
+		return fmt.Errorf("%s of kind %s with key %s: it has none", e.Action, e.Kind, e.Key)
+	case e.Kind != "get-bookmark" && e.Kind != "list-offsets" && !slices.Contains(refusals, e.Kind):
+		return fmt.Errorf("%s of kind %q: want poll, get-bookmark, list-offsets, or the code of a refusal", e.Action, e.Kind)
+	case e.Count != 0 && e.Kind != "gone":
+		return fmt.Errorf("%s of kind %s with count %d: it has none", e.Action, e.Kind, e.Count)
 	}
 	return nil
 }

@@ -156,7 +156,8 @@ var corruptions = []corruption{
 			i = first(t, ev, i, is(Materialize), by(3))
 			next := first(t, ev, i+1, by(3), func(e observe.Event) bool { return e.Action != Commit })
 			if ev[next].Action == Materialize {
-				return slices.Delete(ev, i, i+1), next - 1
+				ev = slices.Delete(ev, i, i+1)
+				return ev, first(t, ev, i, by(3)) // a Commit shows the state, too
 			}
 		}
 	}},

@@ -125,6 +125,8 @@ TakeCommit ==
        ELSE /\ Commit(E.op, Op(E.op))
             /\ E.t >= term
             /\ term' = E.t
+    /\ Shows
+    /\ E.k = "purge" \/ rep'[E.r].gen = E.g    \* of a purge, g is what it asks for
     /\ UNCHANGED led
     /\ SameGroup
     /\ SameMoves

@@ -77,6 +77,7 @@ TakeJournal ==
     /\ Takes("Journal")
     /\ E.op = Len(log) + 1
     /\ Journal(E.does)
+    /\ E.u = 1 \/ Shows    \* of what only the next boot tells nothing is shown
 
 TakeFiltered ==
     /\ Takes("Filtered")

@@ -92,6 +92,9 @@ TakeCommit ==
     /\ Takes("Commit")
     /\ E.op = commit + 1
     /\ Commit
+    /\ rep[E.r].applied = E.ap
+    /\ rep[E.r].start = E.st
+    /\ Len(rep[E.r].msgs) = E.en
     /\ E.t >= term
     /\ term' = E.t
     /\ UNCHANGED led
