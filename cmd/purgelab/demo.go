@@ -89,6 +89,7 @@ type demo struct {
 	missing string   // why there is no TLC; empty if there is
 	share   int      // simulated runs, of all sizes together
 	runs    []string // folders of runs with traces
+	drawn   []string // those of the page's runs
 	code    int
 }
 
@@ -277,6 +278,7 @@ func (d *demo) show(ctx context.Context, s run.Settings, sum *run.Summary) error
 		if err != nil {
 			return err
 		}
+		d.drawn = append(d.drawn, dir)
 		d.page.Runs = append(d.page.Runs, files.draw())
 	}
 	return nil
@@ -320,6 +322,9 @@ func (d *demo) traces(ctx context.Context, root string, tool tlc.Tool, missing e
 		for _, j := range r.Rejections {
 			c.Detail = fmt.Sprintf("rejected at line %d: %s", j.Line, j.Reason)
 			c.Replay = "purgelab trace validate " + filepath.Join(d.runs[i], run.TraceFile)
+			if k := slices.Index(d.drawn, d.runs[i]); k >= 0 {
+				d.page.Runs[k].Rejection = j.Explain(run.TraceFile)
+			}
 			break
 		}
 		d.add(c, modelCode(r.Verdict))
