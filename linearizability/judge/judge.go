@@ -1,4 +1,27 @@
-// Package judge orders recorded histories of any length.
+// Package judge decides whether a recorded history of one partition is linearizable, in
+// time in proportion to its length. It shares no code with the search by porcupine, and
+// with the model only the replay that proves its orders.
+//
+//	hints.go      what the answers of a whole history reveal: where each message is
+//	need.go       what one answer needs of the partition
+//	finder.go     puts the operations in an order, in the order of time
+//	purge.go      generations, and the purges that begin them
+//	bookmark.go   what the bookmark of a key may be
+//	unknown.go    operations of unknown outcome that an answer needs
+//	riddle.go     bookmarks that only unknown outcomes explain
+//	snapshot.go   what the finder goes back to where it is stuck
+//	reason.go     why there is no order: classes, promises, and misplaced messages
+//	regress.go    what never falls, and did
+//	rewind.go     bookmarks that nothing explains
+//	certificate.go  an order, written out
+//
+// An order is believed because model.Replay proves it, a reason because the comment of
+// its rule does. docs/judging.md explains both with pictures. The order in which things
+// are tried is fixed by the history alone: the same one gets the same verdict. The idea
+// that distinct values make the order of such histories tractable is that of
+// Lee and Mathur, Efficient Decrease-and-Conquer Linearizability Monitoring
+// (arXiv 2410.04581), and of Abdulla et al., Efficient Linearizability Monitoring
+// (arXiv 2509.17795).
 package judge
 
 import (

@@ -86,6 +86,7 @@ func (h *hints) reason() *Reason {
 	h.repeats()
 	if h.needs != nil && !model.SessionsMatter(h.sem, h.ops) {
 		h.regressions()
+		h.moved()
 		if len(h.reasons) == 0 {
 			h.gaps()
 		}

@@ -190,6 +190,16 @@ func TestBookmarkBeyondTheEnd(t *testing.T) {
 	require.Nil(t, Explain(model.Semantics{}, []model.Operation{bad[0], stored(3, 6, pos(0, 1)), appended(4, 5, pos(0, 1), "b")}))
 }
 
+// TestReadElsewhere: a poll by offset reads there.
+func TestReadElsewhere(t *testing.T) {
+	ab := appended(1, 2, pos(0, 0), "a", "b")
+	bad := []model.Operation{ab, read(3, 4, op.Request{Strategy: op.AtOffset, At: pos(0, 0)}, pos(0, 1), "b")}
+	got := Judge(model.Semantics{}, bad)
+	require.NotNil(t, got.Reason)
+	require.Equal(t, FreshSkipped, got.Reason.Class)
+	require.Nil(t, Explain(model.Semantics{}, []model.Operation{ab, read(3, 4, op.Request{Strategy: op.AtOffset, At: pos(0, 1)}, pos(0, 1), "b")}))
+}
+
 // TestAcknowledgedElsewhere: an append is where its answer says.
 func TestAcknowledgedElsewhere(t *testing.T) {
 	got := Judge(model.Semantics{}, []model.Operation{appended(1, 2, pos(0, 1), "a"), first(3, 4, pos(0, 0), "a")})

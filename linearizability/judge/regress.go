@@ -140,6 +140,21 @@ func (h *hints) shorter(i int32, end bound) Class {
 	return StaleRead
 }
 
+// moved: a poll by offset that is not refused reads at that offset.
+func (h *hints) moved() {
+	for i := range h.ops {
+		r, a := h.ops[i].Request, h.ops[i].Reply
+		if r.Kind != op.Poll || r.Strategy != op.AtOffset || a == nil || a.Code != op.OK || a.Position.Offset == r.At.Offset {
+			continue
+		}
+		class := FreshSkipped
+		if a.Position.Offset < r.At.Offset {
+			class = StaleRead
+		}
+		h.because(class, fmt.Sprintf("offset %d was asked for, and the answer is from %d on", r.At.Offset, a.Position.Offset), int32(i))
+	}
+}
+
 // events are the calls of all operations and the returns of answered ones, in the order
 // of time.
 func (h *hints) events() (calls, returns []int32) {
