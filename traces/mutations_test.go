@@ -225,7 +225,11 @@ func TestMutations(t *testing.T) {
 	}
 	t.Logf("%s", table.page())
 	caught := table.total("refused") + table.total("rejected")
-	require.GreaterOrEqual(t, caught*100, 95*len(all), "%d of %d changes are noticed", caught, len(all))
+	least := 95
+	if *mutations < 1000 {
+		least = 80 // few say little of the share
+	}
+	require.GreaterOrEqual(t, caught*100, least*len(all), "%d of %d changes are noticed", caught, len(all))
 	if *mutationsPage != "" {
 		require.NoError(t, os.WriteFile(*mutationsPage, []byte(table.page()), 0o644))
 	}
