@@ -103,6 +103,9 @@ func (f *finder) run() bool {
 			furthest, tries = n, 0
 			f.why = f.stuck
 		}
+		if all == patience && f.reason() != nil {
+			return false // no order would be found, however often it is tried
+		}
 		if tries, all = tries+1, all+1; tries > maxTries || all > maxTries*5+len(f.ops)/100 {
 			f.stuck = f.why
 			return false

@@ -7,11 +7,13 @@ import (
 )
 
 // every is how many events there are between two snapshots, maxKept how many snapshots
-// are kept, maxTries how often the finder tries to get past an event.
+// are kept, maxTries how often the finder tries to get past an event, patience how often
+// it tries at all before it asks whether there is a reason not to.
 const (
 	every    = 64
 	maxKept  = 24
-	maxTries = 100
+	maxTries = 400
+	patience = 20
 )
 
 // snapshot is what the finder goes back to.
