@@ -78,8 +78,27 @@ func Find(ctx context.Context, tools string, log io.Writer) (Tool, error) {
 		return Tool{}, err
 	}
 	tool.Java = java
+	if tool.Build == unknownBuild {
+		tool.Build = ask(ctx, tool)
+	}
 	tool.Archive = archive(ctx, tool, version, tools, log)
 	return tool, nil
+}
+
+// unknownBuild is a jar that is none of builds, until it is asked.
+const unknownBuild = "TLC of unknown version"
+
+// banner is what TLC calls itself before all else.
+var banner = regexp.MustCompile(`(?m)^TLC2 Version (.+?)\s*$`)
+
+// ask lets a jar say which TLC it is: started without a module it says so, and that
+// there is none.
+func ask(ctx context.Context, tool Tool) string {
+	out, _ := exec.CommandContext(ctx, tool.Java, "-cp", tool.path(), "tlc2.TLC").CombinedOutput()
+	if m := banner.FindSubmatch(out); m != nil {
+		return "TLC " + string(m[1])
+	}
+	return unknownBuild
 }
 
 func findJar(ctx context.Context, tools string, log io.Writer) (Tool, error) {
@@ -181,7 +200,7 @@ func verify(jar, extra string, allowed ...build) (name string, err error) {
 	}
 	if extra != "" {
 		if extra == have {
-			return "TLC of unknown version", nil
+			return unknownBuild, nil
 		}
 		want = extra
 	}

@@ -119,3 +119,13 @@ func TestJarNamedByTheEnvironmentMustExist(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, envJar)
 }
+
+// A jar of a build that nobody knew says itself which TLC it is; one that is no TLC
+// stays unknown.
+func TestJarSaysItsVersion(t *testing.T) {
+	tool, err := Find(context.Background(), "../../.tools", io.Discard)
+	require.NoError(t, err)
+	require.Regexp(t, `^TLC 2\.\d+ of `, ask(context.Background(), tool))
+	tool.Jar = filepath.Join(t.TempDir(), "none.jar")
+	require.Equal(t, unknownBuild, ask(context.Background(), tool))
+}
