@@ -100,7 +100,7 @@ func checkPartition(ctx context.Context, partition op.Partition, ops []history.O
 		return search(ctx, partition, list, found.GaveUp, o)
 	}
 	r := Result{Result: verdict.Result{Property: Property}, Partition: partition, Steps: int64(len(found.Order)), Order: found.Order}
-	r.Operations, r.Unknown = judge.Count(o.Semantics, list)
+	r.Operations, r.Unknown = found.Judged, found.Unknown
 	if why := found.Reason; why != nil {
 		r.Verdict, r.Reason = verdict.Fail, why.Text(list)
 		r.Class, r.Promise, r.Quoted = why.Class, why.Promise(), why.Quoted(list)

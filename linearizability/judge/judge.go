@@ -32,35 +32,37 @@ import (
 // Verdict on a history of one partition: an order that is proved, or a reason, or
 // neither, and then why not.
 type Verdict struct {
-	Order  []model.Placed
-	Reason *Reason
-	GaveUp error
+	// Judged operations, and those of unknown outcome among them that no answer shows.
+	Judged, Unknown int
+	Order           []model.Placed
+	Reason          *Reason
+	GaveUp          error
 }
 
 // Judge looks for an order of the operations of one partition, which it proves, or for
 // a reason why there is none.
 func Judge(sem model.Semantics, ops []model.Operation) Verdict {
 	h := hintsOf(sem, ops)
+	v := Verdict{}
+	v.Judged, v.Unknown = h.count()
 	if h.unfit == nil {
-		order, err := find(h)
-		if err == nil {
-			err = model.Replay(sem, ops, order)
+		if v.Order, v.GaveUp = find(h); v.GaveUp == nil {
+			v.GaveUp = model.Replay(sem, ops, v.Order)
 		}
-		if err == nil {
-			return Verdict{Order: order}
+		if v.GaveUp == nil {
+			return v
 		}
-		h.unfit = err
+		h.unfit = v.GaveUp
 	}
-	return Verdict{Reason: h.reason(), GaveUp: h.unfit}
+	v.Order, v.GaveUp, v.Reason = nil, h.unfit, h.reason()
+	return v
 }
 
 // Explain looks for a reason alone. A history that has an order has none.
 func Explain(sem model.Semantics, ops []model.Operation) *Reason { return hintsOf(sem, ops).reason() }
 
-// Count tells how many operations of a history are judged, and how many of unknown
-// outcome among them are not shown by any answer.
-func Count(sem model.Semantics, ops []model.Operation) (judged, unknown int) {
-	h := hintsOf(sem, ops)
+func (h *hints) count() (judged, unknown int) {
+	sem, ops := h.sem, h.ops
 	seen := map[op.Generation]bool{}
 	for i := range h.needs {
 		if ops[i].Reply != nil && !h.needs[i].anyGen {
