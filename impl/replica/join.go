@@ -60,6 +60,9 @@ func (r *Replica) takeJoin(id memberID) error {
 	if !r.joining || id != r.cfg.member.ID {
 		return nil
 	}
+	if r.stage == syncing {
+		return nil // the journal is in use; it will be said again
+	}
 	r.giveUp()
 	if err := r.Release(); err != nil {
 		return err
