@@ -72,7 +72,7 @@ func (r *Replica) apply(e *raftlog.Entry) error {
 		r.passMembers(e.Op)
 		return nil
 	}
-	c, err := decodeCommand(e.Op, e.Data)
+	c, err := r.commandOf(e.Op, e.Data)
 	if err != nil {
 		return err
 	}

@@ -54,3 +54,27 @@ func decodeCommand(n op.Number, data []byte) (*command, error) {
 	}
 	return c, nil
 }
+
+// proposal is a command that this boot proposed, and what it was encoded to.
+type proposal struct {
+	data []byte
+	c    *command
+}
+
+// commandOf decodes the data of an op, unless they are the very bytes that this
+// replica encoded: most ops of a leader.
+func (r *Replica) commandOf(n op.Number, data []byte) (*command, error) {
+	if len(r.proposals) > 0 {
+		if p := r.proposals[0]; len(p.data) == len(data) && &p.data[0] == &data[0] {
+			r.proposals = r.proposals[1:]
+			return p.c, nil
+		}
+	}
+	c, err := decodeCommand(n, data)
+	// They are committed in the order in which they were proposed, so what came before
+	// one that was read back will not come.
+	for err == nil && c.Origin == r.origin && len(r.proposals) > 0 && r.proposals[0].c.Number <= c.Number {
+		r.proposals = r.proposals[1:]
+	}
+	return c, err
+}

@@ -221,9 +221,11 @@ type Replica struct {
 	origin  uint64 // identity of this boot, in every proposal
 	counter uint64
 	waiting map[uint64]uint64 // proposal number -> token, of this boot and term
-	term    uint64
-	leading bool
-	serving bool
+	// proposals of this boot and term, in order, that were not committed yet.
+	proposals []proposal
+	term      uint64
+	leading   bool
+	serving   bool
 
 	reads    reads
 	intents  []Intent // unsettled, ascending
@@ -360,7 +362,7 @@ func (r *Replica) followRole() {
 		r.emit(observe.Event{Action: "BecomeLeader", Term: st.Term})
 	}
 	if r.leading {
-		r.waiting = map[uint64]uint64{}
+		r.waiting, r.proposals = map[uint64]uint64{}, nil
 		r.proposed = 0
 		r.failReads()
 		r.failPurges()

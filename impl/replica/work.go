@@ -254,18 +254,19 @@ func (r *Replica) valid(req *op.Request) bool {
 // and has no effect.
 func (r *Replica) propose(req *op.Request) (uint64, error) {
 	r.counter++
-	c := command{Origin: r.origin, Number: r.counter, Time: op.Timestamp(r.now), Request: *req}
+	c := &command{Origin: r.origin, Number: r.counter, Time: op.Timestamp(r.now), Request: *req}
 	c.Request.Incarnation = 0 // it is this one, or none was named
 	if r.cfg.Defects != 0 {
 		c.Hint = r.hint(req)
 	}
-	data := encodeCommand(&c)
+	data := encodeCommand(c)
 	if r.cfg.Policy.of(req) == Replicated {
 		data = append([]byte{replicatedMark}, data...)
 	}
 	if err := r.node.Propose(data); err != nil {
 		return 0, err
 	}
+	r.proposals = append(r.proposals, proposal{data, c})
 	return r.counter, nil
 }
 
