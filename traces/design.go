@@ -136,6 +136,9 @@ func (d *design) uncovered(t *Trace) string {
 	if len(h.Silent) > 0 {
 		return fmt.Sprintf("a disk lost a write and said nothing (%s), and no specification has such a disk", strings.Join(h.Silent, ", "))
 	}
+	if d == &resetRecord && slices.ContainsFunc(t.Lines, func(l Line) bool { return l.Action == CommitInstall }) {
+		return "a replica took the state of another, whose floor is its own, and the trace specification of reset-record has no such state"
+	}
 	if h.Variant == "" {
 		return ""
 	}

@@ -53,6 +53,15 @@ var moveRules = []Rule{
 		Code: "impl/replica: copiedState"},
 }
 
+// unjudged are rules of events that a trace may hold and that no level judges.
+func unjudged(rules []Rule) []Rule {
+	out := slices.Clone(rules)
+	for i := range out {
+		out[i].Local, out[i].Group, out[i].Spec = nil, nil, ""
+	}
+	return out
+}
+
 // moving follows the transfers of a local piece.
 type moving struct {
 	line   *agreedLine

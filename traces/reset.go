@@ -36,7 +36,7 @@ var resetRecord = design{
 	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, reason: resetReason,
 		constants: []constant{{"TraceTagged", "tagged-bookmarks"}, {"TraceKeepFloor", "keep-floor"}, {"TraceRetrySync", "retry-sync"}}},
 	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
-	rules: []Rule{
+	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
 			Group: words("r op t k key o n ap st en"),
 			Spec:  "ResetRecordGroup!Commit", Code: "impl/replica: apply"},
@@ -100,7 +100,7 @@ var resetRecord = design{
 		{Action: PowerLoss,
 			Local: words("l f k n x g ap"), Group: words("r"),
 			Spec: "ResetRecord!PowerLoss", Code: "impl/sim: down"},
-		{Action: Boot, Needs: words("kind front last"), May: words("op count resetting"), Kinds: bootKinds,
+		{Action: Boot, Needs: words("kind front last"), May: words("op count key resetting"), Kinds: bootKinds,
 			Local: words("op k n f l x g ap st en"), Group: words("r ap g"),
 			Spec: "ResetRecord!Boot", Code: "impl/replica: Open"},
 		{Action: BeginSequence,
@@ -115,7 +115,7 @@ var resetRecord = design{
 		{Action: Answer, Needs: words("kind"), May: words("key offset count"),
 			Group: words("r k key o n g ap st en"),
 			Spec:  "ResetRecordGroup!Answer", Code: "impl/replica: served"},
-	},
+	}, unjudged(moveRules)...),
 }
 
 // resetStart is what outlives an op sequence on a replica's disk: the records of its
