@@ -24,6 +24,14 @@ func homeNumber(name string) (n uint64, ok bool) {
 	return n, ok && err == nil
 }
 
+// laterHome is the home that an entry of the directory of the partition is: of a member
+// after the first one, or of a transfer. The first member has no folder of its own.
+func laterHome(name string) (home string, ok bool) {
+	home, folder := strings.CutSuffix(name, "/")
+	_, filled := homeNumber(name)
+	return home, folder && (filled || strings.HasPrefix(home, "m") && home != "marker")
+}
+
 // nextHome is a name that no home on the disk has.
 func (c *Config) nextHome() (string, error) {
 	names, err := c.FS.List(c.Dir)
@@ -61,17 +69,13 @@ func (c *Config) cleanStaging() error {
 
 // needs tells whether an entry of the directory of the partition must stay.
 func (c *Config) needs(name string) bool {
-	plain, folder := strings.CutSuffix(name, "/")
-	switch {
-	case strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") || name == "sealed":
-		return true
-	case folder && (plain == c.member.Home || plain == c.member.Kept || plain == c.staging):
+	if strings.HasPrefix(name, "member") || strings.HasPrefix(name, "base") || name == "sealed" {
 		return true
 	}
-	// Of the first member nothing has a folder of its own.
-	_, home := homeNumber(name)
-	later := folder && (home || strings.HasPrefix(name, "m") && name != "marker/")
-	return !later && (c.member.Home == ownHome || c.member.Kept == ownHome)
+	if home, ok := laterHome(name); ok {
+		return home == c.member.Home || home == c.member.Kept || home == c.staging
+	}
+	return c.member.Home == ownHome || c.member.Kept == ownHome
 }
 
 // homeStep removes one thing that is in no home.

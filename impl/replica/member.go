@@ -216,11 +216,11 @@ func suspicious(err error) bool {
 }
 
 // renounce makes this machine another member, which has nothing and must join. The
-// files of the one before stay until it has, or those of the one before that, if
-// they show more.
-func (c *Config) renounce(e Evidence) error {
+// files of the one before, which show e and are in home, stay until it has, or those of
+// the one before that, if they show more.
+func (c *Config) renounce(e Evidence, home string) error {
 	was := c.member
-	next := memberRecord{Joining: true, Kept: was.Home, Evidence: e}
+	next := memberRecord{Joining: true, Kept: home, Evidence: e}
 	if was.Kept != "" && !e.Above(was.Evidence) {
 		next.Kept, next.Evidence = was.Kept, was.Evidence
 	}

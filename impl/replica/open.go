@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -84,7 +83,7 @@ func Open(cfg Config) (*Replica, error) {
 	if !suspicious(err) || cfg.Design == ResetRecord {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
-	e, unread := cfg.evidence()
+	e, home, unread := cfg.evidence()
 	if unread != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(unread))
 	}
@@ -92,7 +91,7 @@ func Open(cfg Config) (*Replica, error) {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(errors.Join(err, cfg.damage())))
 	}
 	cfg.Logger.Warn("member is suspect", "replica", cfg.ID, "partition", cfg.Partition, "member", cfg.member.ID, "error", err)
-	if e := cfg.renounce(e); e != nil {
+	if e := cfg.renounce(e, home); e != nil {
 		return nil, fmt.Errorf("replica %d: renounce a member: %w", cfg.ID, stopped(errors.Join(e, err)))
 	}
 	cfg.suspect = err
@@ -193,32 +192,37 @@ func (r *Replica) lastOp() op.Number { return r.jr.Last() + r.line.shift }
 // if it is of an older one.
 func (r *Replica) own(n op.Number) op.Number { return max(n, r.line.baseLast()) - r.line.shift }
 
-// evidence is what the files of the members that this machine was can show; those
-// that are kept are known already. Where all is synced before it is acknowledged a
-// suspect is damaged, and what is left of it shows nothing.
-func (c *Config) evidence() (best Evidence, err error) {
+// evidence is what the files of the members that this machine was can show, and the
+// home of those that do; those that are kept are known already. Where all is synced
+// before it is acknowledged a suspect is damaged, and what is left of it shows nothing.
+func (c *Config) evidence() (best Evidence, home string, err error) {
+	was := *c
+	home = c.member.Home
 	if !c.Policy.forgetful() {
-		return best, nil
+		return best, home, nil
 	}
-	homes := []string{c.home()}
-	if c.member.Home == ownHome { // the record itself may be what is damaged
-		names, _ := c.FS.List(c.Dir)
+	homes := []string{home}
+	if home == ownHome { // the record itself may be what is damaged
+		names, err := c.FS.List(c.Dir)
+		if unread(err) != nil {
+			return best, home, err
+		}
 		for _, n := range names {
-			if strings.HasPrefix(n, "m") && strings.HasSuffix(n, "/") && n != "marker/" {
-				homes = append(homes, c.Dir+"/"+strings.TrimSuffix(n, "/"))
+			if later, ok := laterHome(n); ok {
+				homes = append(homes, later)
 			}
 		}
 	}
-	for _, home := range homes {
-		e, err := c.showsAt(home)
+	for _, was.member.Home = range homes {
+		e, err := was.showsAt(was.home())
 		if err != nil {
-			return best, err
+			return best, home, err
 		}
 		if e.Above(best) {
-			best = e
+			best, home = e, was.member.Home
 		}
 	}
-	return best, nil
+	return best, home, nil
 }
 
 // ForgottenError means that the disk holds the effect of an op that the journal
