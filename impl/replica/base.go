@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
 	"purgelab/impl/raftlog"
@@ -21,7 +22,8 @@ import (
 //	                  durable, and from then on this is a replica like any other
 //
 // The machine that has the chosen log copies it from there, the others from whoever
-// has the base already. A crash leaves a part of the copy, which goes on.
+// has the base already. A crash leaves a part of the copy, which goes on. If that is
+// damaged it is begun anew: nothing was promised yet.
 
 // Base says what an incarnation goes on from.
 type Base struct {
@@ -83,6 +85,14 @@ func (c *Config) openBaseLog() (*journal.Journal, error) {
 	return jr, err
 }
 
+// newBaseLog drops what was copied. To make the folder again syncs that it is gone.
+func (c *Config) newBaseLog() (*journal.Journal, error) {
+	if err := removeAll(c.FS, c.Dir+"/base-log"); err != nil {
+		return nil, err
+	}
+	return c.openBaseLog()
+}
+
 // openCopying begins, or goes on, to copy the base.
 func openCopying(cfg Config) (*Replica, error) {
 	c := &copying{}
@@ -93,7 +103,12 @@ func openCopying(cfg Config) (*Replica, error) {
 	if c.segments, c.stateOnly, err = cfg.readBase(); err != nil {
 		return nil, err
 	}
-	if c.log, err = cfg.openBaseLog(); err != nil {
+	c.log, err = cfg.openBaseLog()
+	if errors.Is(err, corrupt.ErrCorrupt) && !c.stateOnly {
+		cfg.Logger.Warn("copy of the base is damaged, begun anew", "replica", cfg.ID, "partition", cfg.Partition, "error", err)
+		c.log, err = cfg.newBaseLog()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.stateOnly {

@@ -357,11 +357,8 @@ func (r *Replica) restartCopy() error {
 	if err := c.log.Close(); err != nil {
 		return err
 	}
-	if err := removeAll(r.cfg.FS, r.cfg.Dir+"/base-log"); err != nil {
-		return err
-	}
 	var err error
-	if c.log, err = r.cfg.openBaseLog(); err != nil {
+	if c.log, err = r.cfg.newBaseLog(); err != nil {
 		return fmt.Errorf("base: begin anew: %w", err)
 	}
 	return nil
