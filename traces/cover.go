@@ -156,7 +156,7 @@ func (c *cover) trace(t *Trace) {
 // design, and, where its traces have transfers, theirs.
 func (d *design) modules(l Level) []string {
 	out := map[Level][]string{Local: {d.local.spec, "Transfer"}, Group: {d.group.spec, "TransferGroup"}}[l]
-	if _, ok := d.rule(StageManifest); !ok {
+	if !d.speaksOf(StageManifest) {
 		out = out[:1]
 	}
 	return out

@@ -53,11 +53,11 @@ var moveRules = []Rule{
 		Code: "impl/replica: copiedState"},
 }
 
-// unjudged are rules of events that a trace may hold and that no level judges.
+// unjudged are rules of events that a trace may hold, of which nothing is said.
 func unjudged(rules []Rule) []Rule {
 	out := slices.Clone(rules)
 	for i := range out {
-		out[i].Local, out[i].Group, out[i].Spec = nil, nil, ""
+		out[i].Local, out[i].Group, out[i].Spec, out[i].Code = nil, nil, "", ""
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func (s *situation) in(d *design) (never string, ok bool) {
 	if !slices.Contains(s.designs, d) {
 		return "", false
 	}
-	if _, has := d.rule(s.needs); s.needs != "" && !has {
+	if s.needs != "" && !d.speaksOf(s.needs) {
 		never = "transfers are not in a trace of this design"
 	}
 	return never, true
