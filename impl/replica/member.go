@@ -167,22 +167,15 @@ func (c *Config) checkBoot(used bool) error {
 	if !c.Policy.forgetful() {
 		return nil
 	}
-	file, now := c.home()+"/boot", bootRecord{Boot: c.BootID}
-	b, answer, err := record.Read(c.FS, file, c.identity())
+	now := bootRecord{Boot: c.BootID}
+	was, answer, err := c.readBoot()
 	switch answer {
 	case record.Value:
-		var was bootRecord
-		if err := decodeRecord(file, b, &was); err != nil {
+		if err != nil || was == now {
 			return err
 		}
-		if was == now {
-			return nil
-		}
-		if was.Boot != now.Boot && !was.Clean {
-			if !c.Defects.Has(defect.SuspectVotes, defect.SuspectAcks, defect.CommitClamped) {
-				return &UncleanError{now.Boot, was.Boot}
-			}
-			c.forgot = true
+		if err := c.unclean(was); err != nil {
+			return err
 		}
 	case record.Absent:
 		if used {
@@ -191,7 +184,29 @@ func (c *Config) checkBoot(used bool) error {
 	default:
 		return err
 	}
-	return record.Write(c.FS, "replica.boot", file, c.identity(), mustEncode(&now))
+	return record.Write(c.FS, "replica.boot", c.home()+"/boot", c.identity(), mustEncode(&now))
+}
+
+// readBoot reads the last boot of the machine that this member ran in.
+func (c *Config) readBoot() (was bootRecord, answer record.Answer, err error) {
+	file := c.home() + "/boot"
+	b, answer, err := record.Read(c.FS, file, c.identity())
+	if answer == record.Value {
+		err = decodeRecord(file, b, &was)
+	}
+	return was, answer, err
+}
+
+// unclean refuses a member that ran in an earlier boot, and was not stopped in it.
+func (c *Config) unclean(was bootRecord) error {
+	if was.Boot == c.BootID || was.Clean {
+		return nil
+	}
+	if c.Defects.Has(defect.SuspectVotes, defect.SuspectAcks, defect.CommitClamped) {
+		c.forgot = true
+		return nil
+	}
+	return &UncleanError{c.BootID, was.Boot}
 }
 
 // suspicious tells whether an error of a boot means that the memory of the member

@@ -116,7 +116,10 @@ func Open(cfg Config) (*Replica, error) {
 func openMember(cfg Config) (*Replica, error) {
 	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}, joining: cfg.member.Joining}
 	id := cfg.identity()
-	var err error
+	err := cfg.sequenceLost()
+	if err != nil {
+		return nil, err
+	}
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.journalDir(), Identity: id, FileBytes: cfg.JournalBytes, Room: cfg.JournalRoom, Defects: cfg.Defects}); err != nil {
 		return nil, err
 	}

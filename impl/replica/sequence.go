@@ -7,6 +7,7 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/engine/flat"
+	"purgelab/impl/record"
 	"purgelab/model/op"
 )
 
@@ -23,7 +24,9 @@ import (
 // All of this is about the home of the member; after a transfer it is not the
 // directory of the partition.
 //
-// The record of the boot goes last: until it is gone every boot does this again.
+// The record of the boot goes last: until it is gone every boot does this again. So
+// that record is looked at before anything else in the home: a part of the journal
+// may be gone, and what is left of one looks damaged.
 
 // outlasting are the records that outlive an op sequence.
 var outlasting = []string{"purge.reset", "purge.gen", "boot", "member"}
@@ -62,6 +65,19 @@ next:
 		return fail(err)
 	}
 	return nil
+}
+
+// sequenceLost is the UncleanError of a home whose op numbers must begin anew, or why
+// nobody knows; nil for any other.
+func (c *Config) sequenceLost() error {
+	if !c.Volatile() {
+		return nil
+	}
+	was, answer, err := c.readBoot()
+	if answer != record.Value || err != nil {
+		return err
+	}
+	return c.unclean(was)
 }
 
 func (c *Config) flatOptions() flat.Options {

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -94,46 +96,62 @@ func TestSequenceBeginsAnew(t *testing.T) {
 }
 
 // A machine that loses power, or whose process dies, while it begins anew begins
-// anew again.
+// anew again: of a journal of several files, too, a part of which is gone then.
 func TestCrashAtEveryCallOfANewSequence(t *testing.T) {
-	for _, power := range []bool{false, true} {
-		for _, after := range []crashfs.Action{crashfs.CrashBefore, crashfs.CrashAfter} {
-			for nth := 1; ; nth++ {
-				c := newVolatile(t, 1, policies[1], Variants{}, 0)
-				c.elect()
-				c.append("a", "b")
-				require.Equal(t, op.OK, c.do(c.store(1)).Code)
-				c.purgeAll(1)
-				c.append("c")
-				require.Equal(t, op.OK, c.do(c.store(0)).Code)
-				c.crash(1, true)
-				left, hit := nth, false
-				c.disks[0].Arm(func(vfs.Label, string) crashfs.Action {
-					if left--; left == 0 {
-						hit = true
-						return after
-					}
-					return crashfs.Continue
-				})
-				err := c.boot(1)
-				c.disks[0].Arm(nil)
-				if hit {
-					require.ErrorIs(t, err, vfs.ErrCrashed)
-					c.crash(1, power)
-					require.NoError(t, c.boot(1))
-				}
-				c.elect()
-				f := c.replicas[0].View().Facts
-				require.Equal(t, op.Generation(1), f.Generation)
-				require.Zero(t, f.Boundary)
-				require.Empty(t, c.replicas[0].Bookmarks())
-				c.append("fresh")
-				require.Equal(t, "ok i1:g1:0 fresh", c.first())
-				if !hit {
-					require.Greater(t, nth, 20)
-					break
+	for _, compact := range []Compaction{{}, {Ops: 3}} {
+		for _, power := range []bool{false, true} {
+			for _, after := range []crashfs.Action{crashfs.CrashBefore, crashfs.CrashAfter} {
+				for nth := 1; crashesAnew(t, compact, power, after, nth); nth++ {
 				}
 			}
 		}
 	}
+}
+
+// crashesAnew crashes a machine at the nth call of a boot that begins anew; false if
+// that makes fewer.
+func crashesAnew(t *testing.T, compact Compaction, power bool, after crashfs.Action, nth int) bool {
+	c := newClusterOf(t, 1, func(c *Config) {
+		c.Design, c.Policy, c.CheckpointOps, c.JournalBytes, c.Compact = ResetRecord, policies[1], 3, 300, compact
+	})
+	c.elect()
+	for k := range 10 {
+		c.append(fmt.Sprint("a", k), "b")
+	}
+	require.Equal(t, op.OK, c.do(c.store(1)).Code)
+	c.purgeAll(1)
+	c.append("c")
+	require.Equal(t, op.OK, c.do(c.store(0)).Code)
+	names, err := c.disks[0].FS().List("p0/journal")
+	require.NoError(t, err)
+	require.Greater(t, len(names), 2, names)
+	require.Equal(t, compact.On(), slices.Contains(names, "start"), names)
+	c.crash(1, true)
+	left, hit := nth, ""
+	c.disks[0].Arm(func(l vfs.Label, path string) crashfs.Action {
+		if left--; left == 0 {
+			hit = string(l) + " " + path
+			return after
+		}
+		return crashfs.Continue
+	})
+	err = c.boot(1)
+	c.disks[0].Arm(nil)
+	if hit != "" {
+		require.ErrorIs(t, err, vfs.ErrCrashed)
+		c.crash(1, power)
+		require.NoError(t, c.boot(1), "%s, power %v", hit, power)
+	}
+	c.elect()
+	f := c.replicas[0].View().Facts
+	require.Equal(t, op.Generation(1), f.Generation)
+	require.Zero(t, f.Boundary)
+	require.Empty(t, c.replicas[0].Bookmarks())
+	c.append("fresh")
+	require.Equal(t, "ok i1:g1:0 fresh", c.first())
+	if hit == "" {
+		require.NoError(t, err)
+		require.Greater(t, nth, 20)
+	}
+	return hit != ""
 }
