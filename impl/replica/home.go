@@ -106,19 +106,16 @@ func (r *Replica) forgetStaged() { r.staged, r.cfg.staging, r.homes = staged{}, 
 // findStaged finds what a transfer before this boot left: of the last one what can
 // be gone on with.
 func (r *Replica) findStaged() error {
-	_, moved := homeNumber(r.cfg.member.Home)
-	if !r.cfg.Compact.On() && !moved {
-		return nil
-	}
-	r.homes = true
 	names, err := r.cfg.FS.List(r.cfg.Dir)
 	if err != nil {
 		return err
 	}
+	r.homes = r.cfg.Compact.On()
 	last := ""
 	for _, name := range names {
 		plain := strings.TrimSuffix(name, "/")
 		n, ok := homeNumber(name)
+		r.homes = r.homes || ok
 		if was, _ := homeNumber(last); ok && n > was && plain != r.cfg.member.Home && plain != r.cfg.member.Kept {
 			last = plain
 		}

@@ -45,3 +45,30 @@ func TestStagingThatWasAHome(t *testing.T) {
 		c.same()
 	}
 }
+
+// A receiver that does not compact itself, and crashes in one pull after another, fills
+// one home, and what another one holds goes.
+func TestHomesWithoutCompaction(t *testing.T) {
+	c := newClusterOf(t, 3, moving)
+	c.elect()
+	c.history(5, 0)
+	id := c.leader()%3 + 1
+	c.crash(id, false)
+	c.history(40, 0)
+	c.cfg.Compact = Compaction{}
+	for range 3 {
+		require.NoError(t, c.boot(id))
+		c.reach("a pull", func() bool { f := c.replicas[id-1].fetch; return f != nil && f.pull != nil })
+		require.Equal(t, "h1", c.replicas[id-1].staged.name)
+		c.crash(id, false)
+	}
+	require.NoError(t, c.disks[id-1].FS().Mkdir("test", "p0/h0"))
+	require.NoError(t, c.boot(id))
+	c.reach("everything is everywhere", c.whole)
+	c.reach("reclaimed", func() bool { return !c.replicas[id-1].homes })
+	names, err := c.disks[id-1].FS().List("p0")
+	require.NoError(t, err)
+	require.Equal(t, []string{"h1/", "member"}, names)
+	require.Equal(t, 1, c.count(id, "CommitInstall", ""))
+	c.same()
+}
