@@ -289,6 +289,9 @@ func (r *Replica) install(m *transfer.Manifest) error {
 	n := m.Point.Applied - r.line.shift
 	state := r.jr.State()
 	state.Commit = n
+	if m.Term > state.Term { // it has not voted in a term that it had not heard of
+		state.Term, state.Vote = m.Term, 0
+	}
 	f.pull.Close()
 	err := journal.Begin(cfg.FS, cfg.Dir+"/"+r.staged.name+"/journal", cfg.identity(), n, m.Term, state)
 	if errors.Is(err, record.ErrNotSynced) {

@@ -51,6 +51,53 @@ func TestInstallFails(t *testing.T) {
 	}
 }
 
+// A state of a term that the receiver has not heard of: its new home knows that term,
+// in which it has not voted.
+func TestInstallOfATermNotHeardOf(t *testing.T) {
+	c := newClusterOf(t, 3, moving)
+	c.elect()
+	c.history(5, 0)
+	first := c.leader()
+	id := first%3 + 1
+	promised := c.replicas[id-1].jr.State()
+	c.crash(id, false)
+	c.crash(first, false)
+	require.NoError(t, c.boot(first))
+	c.elect()
+	c.history(30, 0)
+	require.NoError(t, c.boot(id))
+	lead := c.leader()
+	c.replicas[id-1].offered(uint64(lead))
+	for range 1000 {
+		if c.count(id, "CommitInstall", "") > 0 {
+			break
+		}
+		c.now += 10
+		for k := range c.replicas {
+			c.step(k+1, Input{Tick: true})
+			for c.replicas[k].hasWork() {
+				c.step(k+1, Input{Work: true})
+			}
+		}
+		inbox := c.inbox
+		c.inbox = nil
+		for i := range inbox {
+			if inbox[i].To != id && inbox[i].From != id || inbox[i].Transfer != nil { // of raft it hears nothing
+				c.step(inbox[i].To, Input{Message: &inbox[i]})
+			}
+		}
+	}
+	require.Equal(t, 1, c.count(id, "CommitInstall", ""))
+	now := c.replicas[id-1].jr.State()
+	require.Equal(t, c.replicas[lead-1].jr.State().Term, now.Term)
+	require.Greater(t, now.Term, promised.Term)
+	require.NotZero(t, promised.Vote)
+	require.Zero(t, now.Vote)
+	require.NoError(t, c.replicas[id-1].rep.Suspect)
+	c.reach("everything is everywhere", c.whole)
+	c.same()
+}
+
 // A receiver that lets go an offer it had once does not end the one that it has.
 func TestLateDrop(t *testing.T) {
 	c := newClusterOf(t, 3, moving)
