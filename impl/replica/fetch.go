@@ -206,6 +206,9 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 	if err := r.fresh(m); err != nil {
 		return r.refused(err)
 	}
+	if err := (&Replica{cfg: r.cfg, line: &line{}}).decodeExtra(m.Point.Extra); err != nil {
+		return r.refused(&transfer.Refusal{Reason: transfer.Contradiction, What: "what the checkpoint keeps", Want: "sessions and members", Got: err})
+	}
 	resume := r.staged.name != ""
 	if !resume {
 		name, err := r.cfg.nextHome()

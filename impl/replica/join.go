@@ -183,8 +183,8 @@ func (r *Replica) decodeExtra(b []byte) (err error) {
 		if l.began, l.agreed = k.Began, k.Agreed; len(l.began) > 0 {
 			l.present = l.began[len(l.began)-1].Incarnation
 		}
-		r.sessions = sessionsOf(k.Sessions, r.cfg.Sessions)
-		return nil
+		r.sessions, err = sessionsOf(k.Sessions, r.cfg.Sessions)
+		return err
 	}
 	r.sessions, err = decodeSessions(b, r.cfg.Sessions)
 	return err

@@ -88,6 +88,19 @@ func TestRefusesOffers(t *testing.T) {
 	require.Equal(t, []string{"wrong-checksum"}, offer(1, func(m *transfer.Manifest) { m.Point.Extra = nil }))
 	require.Equal(t, []string{"wrong-checksum"}, offer(1, func(m *transfer.Manifest) { m.Point.Pieces[0].Size++ }))
 	require.NotNil(t, c.replicas[id-1].fetch)
+	// What it keeps beside the state cannot be read: no boot could use it. Each is as
+	// it was sent.
+	for _, extra := range []string{"\xff", "\xf7\xff", "\x81\xf6", "\x80\x80"} {
+		bad := *sound
+		bad.Point.Extra = []byte(extra)
+		before := len(c.events)
+		c.replicas[id-1].offered(uint64(lead))
+		c.step(id, Input{Message: &Message{From: lead, To: id, Incarnation: 1, Member: uint64(lead), Transfer: &transfer.Message{Offer: &bad, ID: bad.ID()}}})
+		c.inbox = nil
+		require.Equal(t, []string{"contradiction"}, c.refusals(id, before), "%x", extra)
+		require.Nil(t, c.replicas[id-1].fetch)
+		require.Empty(t, c.replicas[id-1].staged)
+	}
 	c.reach("everything is everywhere", c.whole)
 	require.Equal(t, 1, c.count(id, "CommitInstall", ""))
 	c.same()

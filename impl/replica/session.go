@@ -69,14 +69,17 @@ func decodeSessions(b []byte, limit int) (sessions, error) {
 	if err := decMode.Unmarshal(b, &list); err != nil {
 		return t, fmt.Errorf("sessions in the checkpoint: %w", err)
 	}
-	return sessionsOf(list, limit), nil
+	return sessionsOf(list, limit)
 }
 
-func sessionsOf(list []*session, limit int) sessions {
+func sessionsOf(list []*session, limit int) (sessions, error) {
 	t := newSessions(limit)
 	t.list = list
-	for _, s := range list {
+	for i, s := range list {
+		if s == nil {
+			return t, fmt.Errorf("session %d in the checkpoint: want one, got none", i)
+		}
 		t.byID[s.ID] = s
 	}
-	return t
+	return t, nil
 }
