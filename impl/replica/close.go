@@ -18,6 +18,14 @@ func (r *Replica) Release() error {
 	if r.eng == nil {
 		return nil
 	}
+	if r.sender != nil {
+		r.sender.Close()
+		r.sender = nil
+	}
 	r.eng.Close()
-	return r.jr.Close()
+	err := r.jr.Close()
+	if r.line.base != nil {
+		err = errors.Join(err, r.line.base.Close())
+	}
+	return err
 }
