@@ -13,7 +13,7 @@ import (
 )
 
 // Batch is what a member wants done. The package comment says in which order.
-// State and Entries may be reused after Advance; the other slices are the
+// State, Entries and After may be reused after Advance; the other slices are the
 // caller's, and no Data is ever changed.
 type Batch struct {
 	// State to write, nil: nothing new that must be durable. It goes in front of
@@ -23,6 +23,9 @@ type Batch struct {
 	// Entries to write, consecutive; the first replaces what the log holds from
 	// its op on.
 	Entries []raftlog.Entry
+	// After is a state to write after Entries, nil: none. It comes only with Entries,
+	// if a change of membership among them is committed: its Commit covers that.
+	After *raftlog.State
 	// MustSync: what was written, and all before it, must be durable before Late
 	// leaves and before Advance. Without it Late may leave once it is written.
 	MustSync bool
@@ -85,14 +88,14 @@ func (n *Node) batch(rd raft.Ready) (b Batch, some bool) {
 		n.noteChanges(b.Committed)
 	}
 	promises := n.hard.Term != n.saved.Term || n.hard.Vote != n.saved.Vote || len(n.changes) > 0
-	b.State = n.save(rd.Entries)
+	b.State, b.After = n.save(rd.Entries)
 	if len(rd.Entries) > 0 {
 		n.log.extend(rd.Entries)
 		n.entries = appendEntries(n.entries[:0], rd.Entries)
 		b.Entries = n.entries
 		n.noteOwnTerm(b.Entries)
 	}
-	b.MustSync = b.State != nil && promises || n.anyPersisted(b.Entries)
+	b.MustSync = b.State != nil && promises || b.After != nil || n.anyPersisted(b.Entries)
 	n.noteOffers(rd.Messages)
 	n.carried = n.defects.Has(defect.AckCarried) && n.carriedOver(rd.Entries)
 	if b.Early, b.Late = n.split(n.mute(rd.Messages)); n.silent() {
@@ -143,26 +146,30 @@ func (n *Node) anyPersisted(es []raftlog.Entry) bool {
 	return false
 }
 
-// save is the state to write in front of entries, nil if term and vote stand
-// and there are none: a commit index alone is a hint, not worth a write, unless it
-// covers a change of membership.
+// save gives the states to write before entries and after them. There is none
+// if term and vote stand and there are no entries: a commit index alone is a hint,
+// not worth a write, unless it covers a change of membership.
 //
 // A power loss may leave any beginning of what was written and not synced. Lest
 // a commit index without its entries survive and the member look suspect, the
-// one written stays below them.
-func (n *Node) save(es []*raftpb.Entry) *raftlog.State {
+// one written in front of them stays below them. One that must cover a change of
+// membership among them is written after them.
+func (n *Node) save(es []*raftpb.Entry) (before, after *raftlog.State) {
 	if n.hard == n.saved || len(es) == 0 && n.hard.Term == n.saved.Term && n.hard.Vote == n.saved.Vote && len(n.changes) == 0 {
-		return nil
+		return nil, nil
 	}
 	next := n.hard
 	if len(es) > 0 {
 		next.Commit = max(n.saved.Commit, min(next.Commit, op.Number(es[0].GetIndex()-1)))
-		if next == n.saved {
-			return nil
-		}
+	}
+	if n.front = next; next != n.saved {
+		before = &n.front
+	}
+	if k := len(n.changes); k > 0 && n.changes[k-1].Op > next.Commit {
+		next, after = n.hard, &n.hard
 	}
 	n.saved = next
-	return &n.saved
+	return before, after
 }
 
 // noteOwnTerm finds the entry that a new leader begins its term with.

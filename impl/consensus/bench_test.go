@@ -46,6 +46,7 @@ func (g *group) run() {
 		for i, n := range g.nodes {
 			for b, ok := n.Ready(); ok; b, ok = n.Ready() {
 				g.logs[i].Append(b.State, b.Entries)
+				g.logs[i].Append(b.After, nil)
 				g.queue = append(append(g.queue, b.Early...), b.Late...)
 				if b.MustSync {
 					g.logs[i].Sync()

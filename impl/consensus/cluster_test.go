@@ -25,6 +25,7 @@ import (
 //   - no two members commit different entries at one op, and none leaves one out,
 //   - a read is answered with an index at or above all that was committed
 //     anywhere when it began,
+//   - no member forgets a change of membership that it has acted upon,
 //   - no member comes back suspect or panics.
 type cluster struct {
 	options
@@ -104,7 +105,9 @@ func (c *cluster) boot(m *member) {
 		voters = append(voters, uint64(i+1))
 	}
 	members := Membership{Voters: voters}
+	var acted op.Number
 	for _, ch := range m.changes {
+		acted = max(acted, ch.Op)
 		if ch.Op <= m.kept {
 			members = ch.Members
 		}
@@ -121,6 +124,9 @@ func (c *cluster) boot(m *member) {
 	if err != nil {
 		c.fail(fmt.Errorf("member %d: %w", m.id, err))
 		return
+	}
+	if commit := n.Status().Commit; commit < acted {
+		c.fail(fmt.Errorf("member %d acted upon the change at op %d, and starts from op %d", m.id, acted, commit))
 	}
 	m.node = n
 }
@@ -259,6 +265,7 @@ func (c *cluster) pump(m *member) {
 				return
 			}
 			m.log.Append(b.State, b.Entries)
+			m.log.Append(b.After, nil)
 			if c.fault(500) {
 				c.crash(m)
 				return

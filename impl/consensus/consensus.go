@@ -9,6 +9,7 @@
 //		b, ok := node.Ready()
 //		if !ok { break }
 //		log.Append(b.State, b.Entries)     // write
+//		log.Append(b.After, nil)           // in this order
 //		send(b.Early)                      // needs nothing durable
 //		if b.MustSync { log.Sync() }       // what must be synced is the caller's policy
 //		send(b.Late)                       // votes and acknowledgements: durable now

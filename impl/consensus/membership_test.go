@@ -5,9 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
 
 	"purgelab/impl/defect"
 	"purgelab/impl/raftlog"
+	"purgelab/model/op"
 )
 
 // What a batch must sync: term and vote, changes of membership, and entries as the
@@ -54,4 +56,64 @@ func TestMembership(t *testing.T) {
 		require.Equal(t, has, m.Has(id))
 	}
 	require.Equal(t, m, func() Membership { x := membership(m.toRaft()); x.Next = nil; return x }())
+}
+
+// A change of membership comes alone, or in one message with the commit that covers
+// it. A member that acted upon it knows it after a power loss, and one that loses
+// power before that starts from whatever was left.
+func TestChangeIsNotForgotten(t *testing.T) {
+	change, err := proto.Marshal(&raftpb.ConfChangeV2{Changes: []*raftpb.ConfChangeSingle{
+		{Type: raftpb.ConfChangeAddNode.Enum(), NodeId: proto.Uint64(4)},
+		{Type: raftpb.ConfChangeRemoveNode.Enum(), NodeId: proto.Uint64(3)},
+	}})
+	require.NoError(t, err)
+	entry := func(n uint64, typ raftpb.EntryType, data []byte) *raftpb.Entry {
+		return &raftpb.Entry{Type: typ.Enum(), Term: proto.Uint64(2), Index: &n, Data: data}
+	}
+	entries := []*raftpb.Entry{ // a change of two takes a second op, which ends it
+		entry(2, raftpb.EntryNormal, nil), entry(3, raftpb.EntryConfChangeV2, change),
+		entry(4, raftpb.EntryConfChangeV2, nil), entry(5, raftpb.EntryNormal, []byte("a")),
+	}
+	for _, persisted := range []func(*raftlog.Entry) bool{nil, func(*raftlog.Entry) bool { return false }} {
+		for already := 0; already <= len(entries); already++ { // entries that came before the commit
+			log := &memLog{}
+			c := config(2, 3, log)
+			c.Persisted = persisted
+			n := start(t, c)
+			app := func(from, to int, commit uint64) {
+				m := &raftpb.Message{Type: raftpb.MsgApp.Enum(), From: proto.Uint64(1), To: proto.Uint64(2), Term: proto.Uint64(2), Index: proto.Uint64(uint64(from + 1)), LogTerm: proto.Uint64(2), Entries: entries[from:to], Commit: &commit}
+				if from == 0 {
+					m.LogTerm = proto.Uint64(1)
+				}
+				require.NoError(t, n.Step(m))
+			}
+			app(0, already, 1)
+			for _, ok := carryOut(n, log); ok; _, ok = carryOut(n, log) {
+			}
+			app(already, len(entries), 4)
+			b, ok := n.Ready()
+			require.True(t, ok)
+			log.Append(b.State, b.Entries)
+			log.Append(b.After, nil)
+			require.True(t, b.MustSync)
+			for k := range len(log.pending) + 1 {
+				left := &memLog{image: log.synced}
+				for _, w := range log.pending[:k] {
+					left.append(w)
+				}
+				start(t, config(2, 3, left))
+			}
+			log.Sync()
+			require.Len(t, n.Advance(), 2)
+			require.Equal(t, []uint64{1, 2, 4}, n.Members().Voters)
+
+			again := start(t, config(2, 3, &memLog{image: log.synced}))
+			require.EqualValues(t, 4, again.Status().Commit)
+			b, ok = again.Ready()
+			require.True(t, ok)
+			require.Equal(t, op.Number(4), b.Committed[len(b.Committed)-1].Op)
+			again.Advance()
+			require.Equal(t, n.Members(), again.Members())
+		}
+	}
 }

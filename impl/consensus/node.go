@@ -91,6 +91,7 @@ type Node struct {
 
 	hard    raftlog.State   // raft's, as of the last batch
 	saved   raftlog.State   // the one last handed out; its Commit may lag behind
+	front   raftlog.State   // Batch.State of the batch that is out
 	entries []raftlog.Entry // of the batch that is out; reused
 	changes []raftlog.Entry // of membership, in the batch that is out
 }

@@ -34,6 +34,7 @@ func carryOut(n *Node, log *memLog) (Batch, bool) {
 	b, ok := n.Ready()
 	if ok {
 		log.Append(b.State, b.Entries)
+		log.Append(b.After, nil)
 		log.Sync()
 		n.Advance()
 	}

@@ -60,7 +60,8 @@ func (c *cluster) fetch() {
 		is := image{state: m.log.state, begin: o.Op, baseTerm: o.Term}
 		is.state.Commit = o.Op
 		m.log = &memLog{image: is, synced: is}
-		m.kept, m.changes = o.Op, slices.Clone(from.changes)
+		m.kept = o.Op
+		m.changes = slices.DeleteFunc(slices.Clone(from.changes), func(ch Changed) bool { return ch.Op > o.Op })
 		c.boot(m)
 		if m.node != nil && !c.fault(3) {
 			from.node.Fetched(m.id, true)
@@ -103,6 +104,7 @@ func TestOffers(t *testing.T) {
 		var out []*raftpb.Message
 		for b, ok := n.Ready(); ok; b, ok = n.Ready() {
 			log.Append(b.State, b.Entries)
+			log.Append(b.After, nil)
 			out = append(out, append(b.Early, b.Late...)...)
 			n.Advance()
 		}

@@ -271,6 +271,7 @@ func (s *script) pump(id uint64) {
 		}
 		s.entries("write", b.Entries)
 		s.logs[id].Append(b.State, b.Entries)
+		s.logs[id].Append(b.After, nil)
 		s.messages("send", b.Early)
 		if b.MustSync && s.doomed == id {
 			s.printf(" power lost\n")

@@ -274,6 +274,9 @@ func (m *Machine) advance() error {
 			if err := m.jr.Append(b.State, b.Entries); err != nil {
 				return err
 			}
+			if err := m.jr.Append(b.After, nil); err != nil {
+				return err
+			}
 		}
 		m.send(b.Early)
 		m.batch, m.pending = b, true

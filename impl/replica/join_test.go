@@ -247,3 +247,28 @@ func TestLateJoin(t *testing.T) {
 		require.Equal(t, op.OK, c.append("b").Code)
 	}
 }
+
+// A member that was down while another one rejoined gets the change of membership
+// together with the commit that covers it. After a crash of the process it knows
+// the members by itself.
+func TestMissedChangeIsNotForgotten(t *testing.T) {
+	c := newClusterOf(t, 5, func(cfg *Config) { cfg.Policy = allReplicated })
+	c.elect()
+	c.append("a")
+	down, lost := c.leader()%5+1, (c.leader()+1)%5+1
+	c.crash(down, false)
+	c.crash(lost, true)
+	require.NoError(t, c.boot(lost))
+	c.reach("rejoined", func() bool { return !c.replicas[lost-1].View().Joining })
+	require.NoError(t, c.boot(down))
+	c.reach("caught up", c.rejoined)
+	want := c.replicas[down-1].node.Members()
+	require.NotEmpty(t, want.Gone)
+
+	c.crash(down, false)
+	require.NoError(t, c.boot(down))
+	for c.replicas[down-1].hasWork() {
+		c.step(down, Input{Work: true})
+	}
+	require.Equal(t, want, c.replicas[down-1].node.Members())
+}

@@ -77,6 +77,9 @@ func (r *Replica) consensusStage() error {
 			if err := r.jr.Append(b.State, b.Entries); err != nil {
 				return err
 			}
+			if err := r.jr.Append(b.After, nil); err != nil {
+				return err
+			}
 			r.journaled(b.Entries)
 		}
 		r.send(b.Early)
