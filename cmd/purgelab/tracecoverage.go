@@ -107,7 +107,7 @@ var covered = []struct {
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 60, Messages: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "ordered", Faults: "dirsync-failure", Ops: 60}, []uint64{8, 28}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100}, []uint64{1, 2, 3}},
-	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 12}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 12, 22}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 22, 23, 98}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 60, Bookmarks: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "advance", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 4, 5, 6}},

@@ -57,6 +57,9 @@ func (r *Replica) excess() (n op.Number, due bool) {
 			n = min(n, r.own(low))
 		}
 	}
+	for _, x := range r.catching {
+		n = min(n, x.has)
+	}
 	c, first := &r.cfg.Compact, r.jr.First()
 	full := c.Ops > 0 && int(r.jr.Last()-first)+1 > c.Ops || c.Bytes > 0 && r.jr.Bytes() > c.Bytes
 	return n, full && n >= first

@@ -25,7 +25,8 @@ import (
 //	  ── chunks ─────────────────►   stored
 //	                                 sealed, a step at a time
 //	                                 install: see below
-//	  ◄─ drop ────────────────────   the leader lets the checkpoint go
+//	  ◄─ drop ────────────────────   the leader lets the checkpoint go, and keeps the
+//	                                 log above it until this replica has caught up
 //
 // Until the install this replica is a member like any other, with its old log and
 // state: it votes, and it may be brought up to date in another way. An install is
@@ -118,9 +119,7 @@ func (r *Replica) takeTransfer(m *Message) error {
 	case t.Request != nil:
 		return r.serve(m, t.Request)
 	case t.Drop != nil && r.offers(m.Member, t.Drop.Offer):
-		r.sender.Drop(m.Member)
-		r.trim = r.cfg.Compact.On()
-		r.node.Fetched(m.Member, true)
+		r.installed(m.Member)
 		return nil
 	case f == nil || m.Member != f.from:
 		return nil

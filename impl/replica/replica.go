@@ -247,9 +247,10 @@ type Replica struct {
 	// be; it left files behind.
 	durable      op.Number
 	trim, unlink bool
-	// Transfers: what this replica offers, and what it fetches; a home that is being
-	// filled; there may be others that are not needed.
+	// Transfers: what this replica offers, and who goes on from such; what it fetches; a
+	// home that is being filled; there may be others that are not needed.
 	sender    *transfer.Sender
+	catching  []catching
 	fetch     *fetching
 	staged    staged
 	homes     bool

