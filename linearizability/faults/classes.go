@@ -33,12 +33,15 @@ const (
 	Second Class = "second-crash"
 	// Topic: a crash after one partition of a topic was purged and before another.
 	Topic Class = "topic-crash"
+	// Transfer: a replica falls so far behind that it must take the state of another,
+	// and a step of that transfer is broken. It takes a log that is compacted.
+	Transfer Class = "transfer"
 )
 
 // Matrix lists the classes of the guarantee matrix in its order.
 var Matrix = []Class{
 	None, Retry, LeaderChange, OneProcess, PowerOne, PowerMinority, PowerMajority, PowerAll,
-	DirSync, SyncError, Damaged, Second, Topic,
+	DirSync, SyncError, Damaged, Second, Topic, Transfer,
 }
 
 // Met tells whether what the class is about took effect in a run.
@@ -60,6 +63,8 @@ func (c Class) Met(took map[Kind]int, e *sim.Effects) bool {
 		return e.InRecovery > 0
 	case Topic:
 		return e.BetweenPurges > 0
+	case Transfer:
+		return e.Moves.Completed > 0
 	}
 	return true
 }

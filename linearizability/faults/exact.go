@@ -19,7 +19,7 @@ var exact = map[Class]draws{
 	Retry: single(drawRetry), LeaderChange: drawLeaderChange,
 	OneProcess: crash(one, false), PowerOne: crash(one, true), PowerMinority: crash(minority, true),
 	PowerMajority: crash(majority, true), PowerAll: crash(everyone, true),
-	DirSync: single(drawDirSync), SyncError: single(drawSyncError), Damaged: single(drawDamage), Second: single(drawSecond), Topic: single(drawTopic),
+	DirSync: single(drawDirSync), SyncError: single(drawSyncError), Damaged: single(drawDamage), Second: single(drawSecond), Topic: single(drawTopic), Transfer: drawBehind,
 }
 
 const (

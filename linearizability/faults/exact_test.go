@@ -22,6 +22,9 @@ var drawsOnly = map[Class]func(f *Fault) bool{
 	Damaged:       func(f *Fault) bool { return f.Kind == Rot && f.Record != "" },
 	Second:        func(f *Fault) bool { return f.Kind == CrashAt && f.Again > 0 },
 	Topic:         func(f *Fault) bool { return f.Kind == CrashAmid },
+	Transfer: func(f *Fault) bool {
+		return f.Kind == Partition && len(f.Replicas) == 1 || crashes(f, 1, ProcessCrash) || crashes(f, 1, PowerLoss)
+	},
 }
 
 func crashes(f *Fault, n int, plain Kind) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purgelab/linearizability/faults"
+	"purgelab/linearizability/invariant"
 )
 
 // level is one model of a subject under a class: a module, and a configuration of
@@ -50,6 +51,9 @@ func levels(s Subject, class faults.Class) []*level {
 	if s.Design != "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) {
 		return unsynced(s, class)
 	}
+	if class == faults.Transfer {
+		return append(levels(s, faults.PowerOne), transfers(s)...)
+	}
 	if s.Messages != s.Bookmarks {
 		return nil // of this design there are models in which both are synced, or none
 	}
@@ -78,7 +82,29 @@ func unsynced(s Subject, class faults.Class) []*level {
 		s.Messages, s.Bookmarks = persisted, persisted
 		return levels(s, class)
 	}
-	return append(agreed(s), s.alone(succession(s)))
+	list := append(agreed(s), s.alone(succession(s)))
+	if class == faults.Transfer {
+		list = append(list, transfers(s)...)
+	}
+	return list
+}
+
+// transfers are the models of states that travel: every durable step of one replica,
+// and what others do meanwhile. Where what was acknowledged may be lost a new
+// incarnation may begin while a state travels.
+func transfers(s Subject) []*level {
+	local := &level{name: "MCTransfer", module: "MCTransfer", cfg: "MCTransfer.cfg", set: map[string]string{}}
+	group := &level{name: "MCTransferGroup", module: "MCTransferGroup", cfg: "MCTransferGroup.cfg", set: map[string]string{}}
+	ofInstalls := append([]string{"InstallAtomic"}, invariant.Installs...)
+	switch {
+	case s.Design == "advance":
+		local.cfg, local.only = "MCTransferAdvance.cfg", append(ofInstalls, ofDeletions...)
+		return []*level{local}
+	case s.Messages == replicated || s.Bookmarks == replicated:
+		// What else holds there is said by the model of what may be lacking.
+		group.cfg, group.only, local.only = "MCTransferGroupSuccession.cfg", ofInstalls, ofInstalls
+	}
+	return []*level{local, group}
 }
 
 // succession is the model of what a new incarnation may lack, by policy: each has a

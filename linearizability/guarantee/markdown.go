@@ -71,6 +71,7 @@ var says = map[faults.Class]string{
 	faults.Damaged:       "a small durable record rots or is torn; a replica that refuses it keeps its promise",
 	faults.Second:        "a machine crashes in a purge and once more in the recovery",
 	faults.Topic:         "a machine crashes when one partition of a topic is purged there and another is not",
+	faults.Transfer:      "a replica falls so far behind that it must take another's state, and a step of that is broken",
 }
 
 // Command that writes a page.

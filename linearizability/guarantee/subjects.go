@@ -5,6 +5,7 @@ import (
 
 	"purgelab/impl/replica"
 	"purgelab/linearizability/check"
+	"purgelab/linearizability/faults"
 	"purgelab/linearizability/invariant"
 	"purgelab/linearizability/run"
 )
@@ -22,6 +23,8 @@ var Subjects = []Subject{
 	{"ordered", "", "tagged", replicated, persisted, 0},
 	{"ordered", "", "tagged", persisted, replicated, 0},
 	{"ordered", "", "tagged", replicated, replicated, 0},
+	{"ordered", "", "tagged", replicated, persisted, 1},
+	{"ordered", "", "tagged", persisted, replicated, 1},
 	{"ordered", "", "tagged", replicated, replicated, 1},
 	{"advance", "", "tagged", persisted, persisted, 0},
 	{"advance", "", "bare", persisted, persisted, 0},
@@ -29,6 +32,8 @@ var Subjects = []Subject{
 	{"advance", "", "tagged", replicated, persisted, 0},
 	{"advance", "", "tagged", persisted, replicated, 0},
 	{"advance", "", "tagged", replicated, replicated, 0},
+	{"advance", "", "tagged", replicated, persisted, 1},
+	{"advance", "", "tagged", persisted, replicated, 1},
 	{"advance", "", "tagged", replicated, replicated, 1},
 	{"reset-record", "", "tagged", persisted, persisted, 0},
 	{"reset-record", "", "bare", persisted, persisted, 0},
@@ -36,6 +41,8 @@ var Subjects = []Subject{
 	{"reset-record", "tagged-bookmarks", "bare", persisted, persisted, 0},
 	{"reset-record", "retry-sync", "tagged", persisted, persisted, 0},
 	{"reset-record", "retry-sync", "bare", persisted, persisted, 0},
+	{"reset-record", "", "tagged", replicated, persisted, 0},
+	{"reset-record", "", "tagged", persisted, replicated, 0},
 	{"reset-record", "", "tagged", replicated, replicated, 0},
 	{"reset-record", "keep-floor", "tagged", replicated, replicated, 0},
 	{"reset-record", "keep-floor", "bare", replicated, replicated, 0},
@@ -58,14 +65,27 @@ func SubjectOf(s *run.Settings) Subject {
 
 // Properties are the rows of the table of a subject: what runs judge, and what only
 // models say.
-func (s Subject) Properties() []string { return append(s.judged(), "EarliestIsStart") }
+func (s Subject) Properties() []string {
+	out := s.judged(faults.None)
+	if s.transfers() {
+		out = append(append(out, invariant.Installs...), "InstallAtomic")
+	}
+	return append(out, "EarliestIsStart")
+}
 
-// judged are the properties that a run judges: those that are read from replicas, and
-// what clients see.
-func (s Subject) judged() []string {
+// transfers tells whether the row is run under the class of transfers.
+func (s Subject) transfers() bool { return Unasked(s, faults.Transfer) == "" }
+
+// judged are the properties that a run under a class judges: those that are read from
+// replicas, and what clients see.
+func (s Subject) judged(class faults.Class) []string {
 	d, err := replica.ParseDesign(s.Design)
 	if err != nil {
 		panic(err) // Subjects is data of this package
 	}
-	return append(slices.Clone(invariant.For(d)), check.Property)
+	out := append(slices.Clone(invariant.For(d)), check.Property)
+	if class == faults.Transfer {
+		out = append(out, invariant.Installs...)
+	}
+	return out
 }
