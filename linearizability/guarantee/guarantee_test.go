@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/check"
 	"purgelab/linearizability/faults"
+	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 )
 
@@ -350,4 +352,16 @@ func TestDocument(t *testing.T) {
 		require.Fail(t, p.String())
 	}
 	require.Less(t, len(data), 250_000, "what is said twice is said once")
+}
+
+// A run in which nobody was answered leaves open what clients see, and does so for no
+// other run; one that gave up is open.
+func TestNobodyAnswered(t *testing.T) {
+	gaveUp := verdict.Result{Property: check.Property, Verdict: verdict.Undecided, Reason: "gave up"}
+	for judged, want := range map[int]int{0: 0, 7: 1} {
+		m := &Simulated{Red: map[string]Sighting{}, Open: map[string]string{}}
+		m.add(faults.None, &run.Result{Results: []verdict.Result{gaveUp}, Checked: []check.Result{{Operations: judged}}})
+		require.Len(t, m.Open, want, "%d operations judged", judged)
+		require.Equal(t, 1, m.Runs)
+	}
 }

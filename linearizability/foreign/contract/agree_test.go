@@ -94,12 +94,15 @@ func damage(ops []foreign.Op, r *rand.Rand) {
 	}
 }
 
-// worlds are the contracts with a machine of their own, each with its broker.
-var worlds = []struct {
+// kept is a contract with a machine of its own, weakened by some of its options, and a
+// broker that keeps it.
+type kept struct {
 	name  string
 	allow []string
 	make  func() world
-}{
+}
+
+var worlds = []kept{
 	{"nats", nil, func() world { return newStreamWorld(false) }},
 	{"pulsar", nil, func() world { return newStreamWorld(true) }},
 	{"rabbitmq", nil, func() world { return &queueWorld{held: map[string][]op.Payload{}} }},
@@ -128,6 +131,17 @@ func untold(ops []foreign.Op) []foreign.Op {
 	return ops
 }
 
+// contract is the one that is kept, and a name for both.
+func (w *kept) contract(t *testing.T) (string, Contract) {
+	c, err := Find(w.name)
+	require.NoError(t, err)
+	if len(w.allow) > 0 {
+		c, err = c.Weaken(w.allow)
+		require.NoError(t, err)
+	}
+	return fmt.Sprint(w.name, w.allow), c
+}
+
 // weakest allows all weaker promises of a contract.
 func weakest(t *testing.T, c Contract) Contract {
 	var names []string
@@ -143,13 +157,7 @@ func weakest(t *testing.T, c Contract) Contract {
 // where less is promised.
 func TestRightHistoriesPass(t *testing.T) {
 	for _, w := range worlds {
-		name := fmt.Sprint(w.name, w.allow)
-		c, err := Find(w.name)
-		require.NoError(t, err)
-		if len(w.allow) > 0 {
-			c, err = c.Weaken(w.allow)
-			require.NoError(t, err)
-		}
+		name, c := w.contract(t)
 		undecided := 0
 		for seed := uint64(1); seed <= 6*seeds.Count(); seed++ {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -174,13 +182,7 @@ func TestRightHistoriesPass(t *testing.T) {
 // order exactly if there is one.
 func TestAgreesWithNaive(t *testing.T) {
 	for _, w := range worlds {
-		name := fmt.Sprint(w.name, w.allow)
-		c, err := Find(w.name)
-		require.NoError(t, err)
-		if len(w.allow) > 0 {
-			c, err = c.Weaken(w.allow)
-			require.NoError(t, err)
-		}
+		name, c := w.contract(t)
 		wrongs := 0
 		for seed := uint64(1); seed <= 80*seeds.Count(); seed++ {
 			r := rand.New(rand.NewPCG(seed, 2))
