@@ -72,8 +72,7 @@ func TestResetRecordMovesState(t *testing.T) {
 // what they are sent was altered on its way, or comes late; what was is refused.
 func TestSpoiltTransfers(t *testing.T) {
 	var all sim.Moves
-	spoilt := 0
-	for seed := uint64(1); seed <= 12; seed++ {
+	for seed := uint64(7); seed <= 18; seed++ {
 		s := Settings{Seed: seed, Messages: "replicated", Bookmarks: "replicated", CompactOps: 6, NoTrace: true}
 		s.Plan = &faults.Plan{Faults: []faults.Fault{
 			{At: 100, For: 4000, Kind: faults.SpoilTransfer, Transfers: &sim.Spoil{Chunk: 0.5, Manifest: 0.5, Late: 1}},
@@ -83,13 +82,12 @@ func TestSpoiltTransfers(t *testing.T) {
 		}}
 		r := mustRun(t, s)
 		require.Equal(t, verdict.Pass, r.Verdict, "%s: %v", r.Settings.Replay(), r.Violated())
-		spoilt += r.Faults[faults.SpoilTransfer]
+		require.Equal(t, 1, r.Faults[faults.SpoilTransfer], "seed %d", seed)
 		e := sim.Effects{Moves: all}
 		e.Add(r.Effects)
 		all = e.Moves
 	}
-	t.Logf("%d spoilt: %+v", spoilt, all)
-	require.Greater(t, spoilt, 9, "a run whose transfers are few and short may escape")
+	t.Logf("%+v", all)
 	for i, r := range transfer.Reasons {
 		switch r {
 		case transfer.Contradiction, transfer.WrongChecksum, transfer.WrongChunk, transfer.Suspect:
