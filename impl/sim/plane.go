@@ -44,9 +44,13 @@ func (c *Cluster) Plane() *meta.State {
 // run: one that lost its memory may have known more.
 func (s *metaSlot) knows() bool { return s.member != nil && !s.joining }
 
-// openedMeta looks at the plane's replica of a machine after a boot.
+// openedMeta looks at the plane's replica of a machine after a boot. Replicas of
+// partitions may have gone on meanwhile: it must be told again how they stand.
 func (c *Cluster) openedMeta(m *machine) {
 	s := &m.meta
+	for h := range m.members {
+		m.members[h].stands = nil
+	}
 	s.joining = s.member.Joining()
 	if s.member.Suspect() != nil {
 		c.Effects.PlaneSuspects++
