@@ -35,11 +35,12 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 		return
 	}
 	f := v.Facts
-	if v.Member != r.member && !r.copied {
+	another := v.Member != r.member && !r.copied
+	if another {
 		*r = replicaState{} // what the one before did and promised is its own
 	}
-	if r.home != "" && v.Home != r.home {
-		// A crash came between an install and the word of it.
+	if r.home != "" && v.Home != r.home || another && f.Applied > 1 {
+		// A crash came between an install, or the copy of a state, and the word of it.
 		c.has(p, r, &observe.Event{Replica: id, Op: f.Applied, Generation: f.Generation, Start: f.Start, End: f.End})
 	}
 	r.member, r.copied, r.home = v.Member, false, v.Home

@@ -51,3 +51,28 @@ func TestWhatAnIncarnationMayLack(t *testing.T) {
 		require.Empty(t, c.Violations(), tc.name)
 	}
 }
+
+// A replica copies the state that its incarnation goes on from, and crashes before it
+// says so: its boot tells. What that state lacks is lost all the same.
+func TestStateThatWasCopiedUnheard(t *testing.T) {
+	begin := func(applied op.Number, end op.Offset) *Checker {
+		c := watched(story())
+		facts := good().v.Facts
+		facts.Incarnation, facts.Applied, facts.End = 2, applied, end
+		c.Observe(observe.Event{Action: "Boot", Replica: 2, Incarnation: 2, Op: 4, Applied: applied, Generation: 1, End: end})
+		c.Observe(observe.Event{Action: "NewIncarnation", Replica: 2, Incarnation: 2, Op: applied, Count: 2, Key: "i1:g1:1"})
+		c.Booted(1, 2, 0, &subject{v: replica.View{Member: 2, Incarnation: 2, Facts: facts}})
+		return c
+	}
+	require.Empty(t, begin(6, 1).Violations())
+	lacks := begin(4, 0).Violations()
+	require.NotEmpty(t, lacks)
+	require.Equal(t, "AckDurable", lacks[0].Property, lacks)
+
+	// Another member of the machine does the same.
+	c := begin(6, 1)
+	facts := good().v.Facts
+	facts.Incarnation, facts.Applied = 2, 6
+	c.Booted(2, 2, 0, &subject{v: replica.View{Member: 0x102, Incarnation: 2, Facts: facts}})
+	require.Empty(t, c.Violations())
+}

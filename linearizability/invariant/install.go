@@ -40,6 +40,16 @@ func (c *Checker) copied(p *part, r *replicaState, e *observe.Event) {
 	c.has(p, r, e)
 }
 
+// booting: a replica boots. If nothing was heard of it in this incarnation, and what it
+// has is no beginning, it copied that, and a crash came before it could say so.
+func (c *Checker) booting(p *part, r *replicaState, e *observe.Event) {
+	if p.incarnation > 1 && r.member == 0 && !r.copied && e.Applied > 1 {
+		x := *e
+		x.Op = e.Applied
+		c.copied(p, r, &x)
+	}
+}
+
 // has: a replica has the state as of an op, which is that of others.
 func (c *Checker) has(p *part, r *replicaState, e *observe.Event) {
 	if f := p.fact(e.Op); f.did.kind != "" {

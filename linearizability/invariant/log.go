@@ -27,6 +27,8 @@ func (c *Checker) Observe(e observe.Event) {
 			c.report(p, e.Replica, "CommittedPrefixSafe", "leads in term %d, in which replica %d led", e.Term, who)
 		}
 		p.leaders[e.Term] = e.Replica
+	case "Boot":
+		c.booting(p, r, &e)
 	case "Rejoin":
 		if c.sound && c.promises == [2]bool{true, true} {
 			c.report(p, e.Replica, "AckDurable", "the disk does not hold any more what it had synced: it joins its group anew")
