@@ -26,8 +26,8 @@
 //     Reclaim, one thing a call, never anything that a reader or a later append
 //     needs, and never before the start is durable.
 //   - What is exported is the last durable checkpoint, and imported it opens as the
-//     same state. What an export holds outlives a reclaim and, unless a purge is made
-//     by removing it, a purge.
+//     same state. What was purged or deleted, before that or since, cannot be read of
+//     an export; all else can.
 //   - A step that fails leaves state and facts as they were, and can be taken
 //     again.
 package engine
@@ -85,8 +85,9 @@ type Engine interface {
 	// Check reads some of the messages that Open took on trust and that were not
 	// checked since; more tells whether there are others.
 	Check() (more bool, err error)
-	// Export holds the last durable checkpoint for a transfer. It is ErrNoPoint if
-	// there is none, or none that another replica could begin with.
+	// Export is the last durable checkpoint, for a transfer. It is ErrNoPoint if there
+	// is none, or none that another replica could begin with, or one with messages that
+	// were deleted since.
 	Export() (Export, error)
 	// Close lets all files go; it syncs nothing.
 	Close()

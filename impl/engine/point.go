@@ -13,8 +13,8 @@ import (
 // asking again after the next checkpoint.
 var ErrNoPoint = errors.New("engine: nothing to export")
 
-// ErrGone: what was exported is not there any more, since a purge emptied it.
-var ErrGone = errors.New("engine: what was exported is purged")
+// ErrGone: what was exported is purged, or deleted, since then.
+var ErrGone = segment.ErrGone
 
 // Point is the state of a partition as of op Applied: what a durable checkpoint covers.
 // Points of two replicas that applied the same ops are the same, if they began their
@@ -32,21 +32,21 @@ type Point struct {
 	Extra []byte
 	// Bookmarks by key.
 	Bookmarks []BookmarkEntry
-	// Pieces hold the messages from Start, or a little before, up to End.
+	// Pieces hold the messages from Start up to End.
 	Pieces []segment.Piece
 	// Previous is the era before a boundary above Applied: then there is nothing in
 	// this one yet.
 	Previous Era
 }
 
-// Export is a point that is held: what it names can be read until Release.
+// Export is a point, and what it names can be read.
 type Export interface {
 	Point() *Point
 	// Read returns whole batches of a piece from a byte on, as they travel: as many
-	// as fit max bytes, but at least one. It is ErrGone after a purge, where that
-	// empties what is held.
+	// as fit max bytes, but at least one. It is ErrGone if they were purged since, or
+	// one of their messages was deleted: neither travels.
 	Read(piece int, at int64, max int) ([]byte, error)
-	// Release lets go what was held. Reclaim has more to do then.
+	// Release lets the files go.
 	Release()
 }
 
@@ -122,14 +122,12 @@ func (p *Point) checkPieces() error {
 	}
 	for i, x := range p.Pieces {
 		switch {
-		case i == 0 && (x.Base < 0 || x.Base > p.Start):
-			return bad(i, "base", fmt.Sprintf("0 to the start %d", p.Start), x.Base)
+		case i == 0 && x.Base != p.Start: // what lies below it does not travel
+			return bad(i, "base", fmt.Sprintf("the start %d", p.Start), x.Base)
 		case i > 0 && x.Base != p.Pieces[i-1].End:
 			return bad(i, "base", p.Pieces[i-1].End, x.Base)
 		case x.End <= x.Base || x.End > p.End:
 			return bad(i, "end", fmt.Sprintf("%d to %d", x.Base+1, p.End), x.End)
-		case i == 0 && x.End <= p.Start:
-			return bad(i, "end", fmt.Sprintf("above the start %d", p.Start), x.End)
 		case x.Size <= segment.FirstByte:
 			return bad(i, "size", fmt.Sprintf("above %d", segment.FirstByte), x.Size)
 		}

@@ -67,7 +67,8 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 	return nil
 }
 
-// notOffered handles that there is nothing to offer: not now, or not by this replica.
+// notOffered handles that there is nothing to offer: not before the next checkpoint, or not
+// by this replica.
 func (r *Replica) notOffered(err error) error {
 	reason, refused := transfer.Refused(err)
 	if !refused && !errors.Is(err, engine.ErrNoPoint) {
@@ -76,6 +77,8 @@ func (r *Replica) notOffered(err error) error {
 	r.log.Debug("transfer not offered", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
 	if refused {
 		r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
+	} else if r.checkpoint == nil {
+		r.since = max(r.since, r.cfg.CheckpointOps)
 	}
 	return nil
 }

@@ -2,11 +2,9 @@ package segment
 
 import (
 	"fmt"
-	"hash/crc32"
 
 	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
-	"purgelab/impl/framed"
 	"purgelab/model/op"
 )
 
@@ -16,9 +14,7 @@ const checkBytes = 64 << 10
 // checking is a file that is being checked, and what was read of it.
 type checking struct {
 	read *Reader
-	size int64
-	end  op.Offset
-	sum  uint32
+	file
 }
 
 // Check reads a part of the files that Open did not read, in order, each once; more
@@ -30,9 +26,9 @@ func (l *Log) Check() (more bool, err error) {
 	f := l.unread[0]
 	if len(l.files) > 0 && f.base >= l.files[0].base { // else it is reclaimed
 		if l.check == nil {
-			l.check = &checking{read: NewReader(l.o), size: fileHeader, end: f.base}
+			l.check = &checking{read: NewReader(l.o), file: file{size: fileHeader, end: f.base}}
 		}
-		whole, err := l.check.part(f)
+		whole, err := l.check.part(f, l.o.IndexEvery)
 		if err != nil {
 			l.endCheck()
 			return true, fmt.Errorf("segment: check: %w", err)
@@ -46,13 +42,12 @@ func (l *Log) Check() (more bool, err error) {
 	return len(l.unread) > 0, nil
 }
 
-// part reads on, as if the file was to travel.
-func (c *checking) part(f *file) (whole bool, err error) {
-	b, err := c.read.Read(f.piece(), c.size, checkBytes)
+// part reads on, as if the file was to travel. What is whole has an index then.
+func (c *checking) part(f *file, every int) (whole bool, err error) {
+	b, err := c.read.read(f.piece().source(), c.size, checkBytes)
 	if err != nil {
 		return false, err
 	}
-	c.sum = crc32.Update(c.sum, framed.Castagnoli, b)
 	for len(b) > 0 {
 		x, err := travelling(f.name, c.size, b)
 		if err != nil {
@@ -61,12 +56,17 @@ func (c *checking) part(f *file) (whole bool, err error) {
 		if x.base != c.end {
 			return false, &corrupt.Error{File: f.name, Offset: c.size + 24, What: "batch base", Want: c.end, Got: x.base}
 		}
-		c.size, c.end, b = c.size+x.size, x.end(), b[x.size:]
+		c.take(&x, b, every)
+		b = b[x.size:]
 	}
 	if c.size < f.size {
 		return false, nil
 	}
-	return true, f.is(c.end, c.sum)
+	if err := f.is(c.end, c.sum); err != nil {
+		return false, err
+	}
+	f.index = c.index
+	return true, nil
 }
 
 // is checks what the file after f says of f against what was read.

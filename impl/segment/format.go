@@ -76,7 +76,7 @@ func decodeFileHeader(file string, b []byte, want owner, base op.Offset) (before
 	}, false, nil
 }
 
-// batch is the head of a batch; body is the encoded payloads.
+// batch is the head of a batch; body is the encoded payloads, bytes all of it.
 type batch struct {
 	op    op.Number
 	base  op.Offset
@@ -84,7 +84,8 @@ type batch struct {
 	count int
 	crc   uint32
 	size  int64 // with its header
-	body  []byte
+	bytes []byte
+	body  []byte // of bytes
 }
 
 func (b *batch) end() op.Offset { return b.base + op.Offset(b.count) }
@@ -126,6 +127,7 @@ func parseBatch(file string, at int64, b []byte) (batch, error) {
 		ts:    op.Timestamp(binary.LittleEndian.Uint64(b[32:])),
 		crc:   binary.LittleEndian.Uint32(b[8:]),
 		size:  int64(len(b)),
+		bytes: b,
 		body:  b[batchHeader:],
 	}
 	rest := x.body

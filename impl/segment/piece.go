@@ -2,6 +2,7 @@ package segment
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -13,7 +14,7 @@ import (
 )
 
 // Messages travel to another replica as pieces, one for each file, of whole
-// batches. A checksum on a disk begins with the identity of the replica, so a batch
+// batches, from the start on (source.go). A checksum on a disk begins with the identity of the replica, so a batch
 // travels without one, its field zero: it is checked before it leaves, and sealed
 // anew where it arrives. Files and pieces have the same sizes and names, so pieces
 // of two replicas that hold the same messages are the same.
@@ -50,24 +51,6 @@ func (l *Log) Found() Mark { return l.found }
 
 func (f *file) piece() Piece { return Piece{Base: f.base, End: f.end, Size: f.size, Sum: f.sum} }
 
-// Pieces are those that hold the messages from start up to a mark; false if that is
-// not known.
-func (l *Log) Pieces(start op.Offset, m Mark) ([]Piece, bool) {
-	if !m.known || start >= m.last.End {
-		return nil, m.known
-	}
-	var out []Piece
-	for _, f := range l.files {
-		switch {
-		case f.base == m.last.Base:
-			return append(out, m.last), true
-		case f.end > start:
-			out = append(out, f.piece())
-		}
-	}
-	panic(fmt.Sprintf("segment: no file begins at %d, where that of the checkpoint did", m.last.Base))
-}
-
 // addSum adds the batch b to the checksum of a piece.
 func addSum(sum uint32, b []byte) uint32 {
 	sum = crc32.Update(sum, framed.Castagnoli, b[:8])
@@ -92,23 +75,77 @@ func NewReader(o Options) *Reader {
 	return &Reader{o: o, owner: own, sum: own.sum()}
 }
 
-// Read returns whole batches of p from byte at on, as they travel: as many as fit
-// max bytes, but at least one. The bytes are the caller's.
-func (r *Reader) Read(p Piece, at int64, max int) ([]byte, error) {
-	if at < fileHeader || at >= p.Size {
-		return nil, fmt.Errorf("segment: read of piece %d from byte %d: want %d to %d", p.Base, at, int64(fileHeader), p.Size-1)
+// ErrGone: what is to be read was deleted.
+var ErrGone = errors.New("segment: messages are deleted")
+
+// Read returns whole batches of s from byte at on, as they travel: as many as fit
+// max bytes, but at least one. The bytes are the caller's. It is ErrGone if one of their
+// messages lies below start, which may have moved up since s was made; no file is needed
+// then.
+func (r *Reader) Read(s Source, start op.Offset, at int64, max int) ([]byte, error) {
+	gone := func(o op.Offset) error {
+		return fmt.Errorf("%w: read of piece %d from offset %d: the start is %d", ErrGone, s.Base, o, start)
 	}
-	if err := r.open(p.Base); err != nil {
+	if s.End <= start {
+		return nil, gone(s.Base)
+	}
+	b, err := r.read(s, at, max)
+	if err != nil {
 		return nil, err
 	}
-	b, err := r.bytes(at, int(min(int64(max), p.Size-at)))
+	if o := op.Offset(binary.LittleEndian.Uint64(b[24:])); o < start {
+		return nil, gone(o)
+	}
+	return b, nil
+}
+
+func (r *Reader) read(s Source, at int64, max int) ([]byte, error) {
+	rest := fileHeader + s.head
+	if at < fileHeader || at >= s.Size || at > fileHeader && at < rest {
+		return nil, fmt.Errorf("segment: read of piece %d from byte %d: want %d, or %d to %d", s.Base, at, int64(fileHeader), rest, s.Size-1)
+	}
+	if err := r.open(s.file); err != nil {
+		return nil, err
+	}
+	if at < rest {
+		return r.head(&s)
+	}
+	return r.batches(s.rest+at-rest, s.rest+s.Size-rest, max)
+}
+
+// head makes the batch anew that the start lies in.
+func (r *Reader) head(s *Source) ([]byte, error) {
+	b, err := r.some(s.cut, s.rest, 0)
+	if err != nil {
+		return nil, err
+	}
+	x, err := decodeBatch(r.name, s.cut, b, r.sum)
+	if err != nil {
+		return nil, err
+	}
+	if x.base >= s.Base || x.end() <= s.Base || s.cut+x.size != s.rest {
+		return nil, &corrupt.Error{File: r.name, Offset: s.cut + 24, What: "batch base", Want: fmt.Sprintf("below %d, in it", s.Base), Got: x.base}
+	}
+	return x.from(s.Base), nil
+}
+
+// some are the bytes of a file from at on, up to end, as many as max but for the first
+// batch, of which all are there.
+func (r *Reader) some(at, end int64, max int) ([]byte, error) {
+	b, err := r.bytes(at, int(min(int64(max), end-at)))
 	if err == nil && len(b) < batchHeader {
-		b, err = r.bytes(at, int(min(batchHeader, p.Size-at)))
+		b, err = r.bytes(at, int(min(batchHeader, end-at)))
 	}
 	if err == nil && len(b) >= batchHeader && batchHeader+int64(leUint32(b[4:])) > int64(len(b)) {
 		// One batch alone is longer. How long it is may be damage, which decode will say.
-		b, err = r.bytes(at, int(min(batchHeader+int64(leUint32(b[4:])), p.Size-at)))
+		b, err = r.bytes(at, int(min(batchHeader+int64(leUint32(b[4:])), end-at)))
 	}
+	return b, err
+}
+
+// batches are those of a file from byte at on, up to end.
+func (r *Reader) batches(at, end int64, max int) ([]byte, error) {
+	b, err := r.some(at, end, max)
 	if err != nil {
 		return nil, err
 	}

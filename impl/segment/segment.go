@@ -48,7 +48,7 @@
 // no sync of its own to close one, and no crash can come between.
 //
 // A start that moved up leaves batches below it in place; files wholly below it
-// are reclaimed. The layout is Kafka's in spirit: base offset in the name,
+// are reclaimed. To another replica nothing travels that lies below it. The layout is Kafka's in spirit: base offset in the name,
 // batches, sparse index; the index is rebuilt, not stored.
 package segment
 
@@ -91,11 +91,13 @@ type Options struct {
 	Defects    defect.Set
 }
 
-// point says that a batch beginning at offset lies at byte at.
+// point says that a batch beginning at offset lies at byte at; sum is the checksum of
+// the batches before it, as they travel.
 type point struct {
 	offset op.Offset
 	ts     op.Timestamp
 	at     int64
+	sum    uint32
 }
 
 // file is one segment.
@@ -225,7 +227,7 @@ func (f *file) summary() summary {
 // note adds a point for the batch that begins at the end of f, if it is due.
 func (f *file) note(offset op.Offset, ts op.Timestamp, every int) {
 	if k := len(f.index); k == 0 || f.size-f.index[k-1].at >= int64(every) {
-		f.index = append(f.index, point{offset: offset, ts: ts, at: f.size})
+		f.index = append(f.index, point{offset: offset, ts: ts, at: f.size, sum: f.sum})
 	}
 }
 

@@ -104,15 +104,17 @@ func TestDamageTakenOnTrust(t *testing.T) {
 		require.ErrorIs(t, err, corrupt.ErrCorrupt)
 		_, _, ok := l.BatchAt(1)
 		require.False(t, ok)
-		pieces, known := l.Pieces(1, l.Found())
+		_, _, err = l.Pieces(1, l.Found())
+		require.ErrorIs(t, err, corrupt.ErrCorrupt, "it does not travel")
+		pieces, known, err := l.Pieces(0, l.Found())
+		require.NoError(t, err)
 		require.True(t, known)
-		err = nil
 		for at, files := int64(FirstByte), NewReader(o); err == nil && at < pieces[0].Size; {
 			var b []byte
-			b, err = files.Read(pieces[0], at, 1)
+			b, err = files.Read(pieces[0], 0, at, 1)
 			at += int64(len(b))
 		}
-		require.ErrorIs(t, err, corrupt.ErrCorrupt, "it does not travel")
+		require.ErrorIs(t, err, corrupt.ErrCorrupt, "nor a chunk of it")
 		for range 2 {
 			more, err := l.Check()
 			if err == nil { // what comes before the damage
@@ -146,6 +148,13 @@ func TestCheckIsBounded(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, disk.read-before, checkBytes+fileHeader)
 		require.Equal(t, calls < 10, more)
+	}
+	for start := op.Offset(0); start < l.end; start += 7 { // it has an index now
+		before := disk.read
+		_, known, err := l.Pieces(start, l.Mark())
+		require.NoError(t, err)
+		require.True(t, known)
+		require.LessOrEqual(t, disk.read-before, 2*(readAhead+batchHeader+len(payload)), "to cut a piece")
 	}
 	require.NoError(t, d.Rot(l.files[0].name, l.files[0].size-1, 1))
 	l, _, err = Open(o)

@@ -65,7 +65,7 @@ func TestSpoilFlips(t *testing.T) {
 	require.Equal(t, 100, c.Effects.Moves.FlippedChunks)
 	contradict := 0
 	for range 100 {
-		m := &transfer.Manifest{Term: 2, Point: engine.Point{Incarnation: 1, Applied: 9, Settled: 1, Start: 3, End: 8, Pieces: []segment.Piece{{Base: 0, End: 8, Size: 99, Sum: 5}}}}
+		m := &transfer.Manifest{Term: 2, Point: engine.Point{Incarnation: 1, Applied: 9, Settled: 1, Start: 3, End: 8, Pieces: []segment.Piece{{Base: 3, End: 8, Size: 99, Sum: 5}}}}
 		require.NoError(t, m.Check())
 		got := c.spoilt(moved(&transfer.Message{Offer: m, ID: m.ID()})).m.Transfer
 		require.Error(t, got.CheckOffer())

@@ -23,7 +23,7 @@ func sound() *Manifest {
 			{Key: op.Key{ID: 1}, Position: op.Position{Incarnation: 2, Generation: 3, Offset: 4}, Op: 20},
 			{Key: op.Key{Kind: op.Group, ID: 1}, Position: op.Position{Incarnation: 2, Generation: 3, Offset: 11}, Op: 30},
 		},
-		Pieces: []segment.Piece{{Base: 3, End: 8, Size: 300, Sum: 1}, {Base: 8, End: 12, Size: 200, Sum: 2}},
+		Pieces: []segment.Piece{{Base: 5, End: 8, Size: 300, Sum: 1}, {Base: 8, End: 12, Size: 200, Sum: 2}},
 	}}
 }
 
@@ -45,11 +45,11 @@ func TestContradictions(t *testing.T) {
 		"time of the last message: want at least 0, got -1":                   func(p *engine.Point) { p.Timestamp = -1 },
 		"pieces of no message, start 12 and end 12: want 0, got 2":            func(p *engine.Point) { p.Start = 12 },
 		"pieces of messages 5 to 11: want at least 1, got 0":                  func(p *engine.Point) { p.Pieces = nil },
-		"base of piece 0: want 0 to the start 5, got 6":                       func(p *engine.Point) { p.Pieces[0].Base = 6 },
+		"base of piece 0: want the start 5, got 6":                            func(p *engine.Point) { p.Pieces[0].Base = 6 },
+		"base of piece 0: want the start 5, got 4":                            func(p *engine.Point) { p.Pieces[0].Base = 4 },
 		"base of piece 1: want 8, got 9":                                      func(p *engine.Point) { p.Pieces[1].Base = 9 },
 		"base of piece 1: want 8, got 7":                                      func(p *engine.Point) { p.Pieces[1].Base = 7 },
-		"end of piece 0: want 4 to 12, got 3":                                 func(p *engine.Point) { p.Pieces[0].End = 3 },
-		"end of piece 0: want above the start 8, got 8":                       func(p *engine.Point) { p.Start = 8 },
+		"end of piece 0: want 6 to 12, got 5":                                 func(p *engine.Point) { p.Pieces[0].End = 5 },
 		"end of piece 1: want 9 to 12, got 13":                                func(p *engine.Point) { p.Pieces[1].End = 13 },
 		"end of piece 1: want 12, got 11":                                     func(p *engine.Point) { p.Pieces[1].End = 11 },
 		"end of piece 0: want 12, got 8":                                      func(p *engine.Point) { p.Pieces = p.Pieces[:1] },

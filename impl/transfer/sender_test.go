@@ -130,54 +130,11 @@ func TestBadNetwork(t *testing.T) {
 	})
 }
 
-// TestPurgeAtTheSender: what was offered is what arrives, whatever the sender does
-// meanwhile; what came after it is in the log.
-func TestPurgeAtTheSender(t *testing.T) {
-	for _, l := range layouts {
-		if l.name != "tagged" {
-			continue // a purge of the others empties what is held: see TestPurgeEndsTheOffer
-		}
-		e := source(t, l, 0)
-		want := shown(t, e)
-		s, m := offered(t, e, SenderOptions{ChunkBytes: 150})
-		fs := newDisk(t).FS()
-		p := begin(t, l, fs, m)
-		_, err := move(s, p, 3)
-		require.NoError(t, err)
-		finish(t, e.Purge(newerOp+1, 4, nil))
-		for more := true; more; {
-			r, err := e.Reclaim()
-			require.NoError(t, err)
-			more = r.More
-		}
-		require.NoError(t, e.Apply(newerOp+2, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"fresh"}, Timestamp: 900}))
-		whole, err := move(s, p, 1<<20)
-		require.NoError(t, err)
-		require.True(t, whole)
-		got := openHome(t, l, fs, p)
-		require.Equal(t, want, shown(t, got))
-		// The log goes on from there, with the purge.
-		finish(t, got.Purge(newerOp+1, 4, nil))
-		require.NoError(t, got.Apply(newerOp+2, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"fresh"}, Timestamp: 900}))
-		require.Equal(t, shown(t, e), shown(t, got))
-		// Nothing of the old generation is left once it is let go.
-		s.Drop(other)
-		folders := 0
-		for more := true; more; {
-			r, err := e.Reclaim()
-			require.NoError(t, err)
-			if more = r.More; r.Folder {
-				folders++
-			}
-		}
-		require.Equal(t, 1, folders)
-	}
-}
+// TestPurgeEndsTheOffer: nothing that is purged travels. The receiver is told, and begins
+// anew with the next offer; of the old era nothing is left in its home.
+func TestPurgeEndsTheOffer(t *testing.T) { each(t, purgeEndsTheOffer) }
 
-// TestPurgeEndsTheOffer: where a purge empties what is held, the receiver is told, and
-// begins anew with the next offer; of the old era nothing is left in its home.
-func TestPurgeEndsTheOffer(t *testing.T) {
-	l := layouts[1]
+func purgeEndsTheOffer(t *testing.T, l layout) {
 	e := source(t, l, 0)
 	s, m := offered(t, e, SenderOptions{ChunkBytes: 150})
 	fs := newDisk(t).FS()
@@ -199,7 +156,10 @@ func TestPurgeEndsTheOffer(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, whole)
 	require.Equal(t, shown(t, e), shown(t, openHome(t, l, fs, p)))
-	// A purge that is not complete is not offered, nor what it destroys.
+	if l.name == "tagged" {
+		return
+	}
+	// A purge that destroys what there is is not offered before it is complete, nor that.
 	task := e.Purge(newerOp+8, 5, nil)
 	for done := false; !done; {
 		var err error
@@ -236,29 +196,48 @@ func TestFloorAboveTheState(t *testing.T) {
 	require.EqualValues(t, 2, got.Facts().End)
 }
 
-// TestDeletionAtTheSender: messages that were offered stay until they have left.
+// TestDeletionAtTheSender: of an offer no chunk leaves that holds a message which was
+// deleted since, and everything else does. What the receiver has of it is of use for the
+// next offer, which there is after the next checkpoint.
 func TestDeletionAtTheSender(t *testing.T) {
 	each(t, func(t *testing.T, l layout) {
-		e := source(t, l, 0)
-		want := shown(t, e)
-		s, m := offered(t, e, SenderOptions{ChunkBytes: 150})
-		fs := newDisk(t).FS()
-		p := begin(t, l, fs, m)
-		_, err := move(s, p, 3)
-		require.NoError(t, err)
-		f := e.Facts()
-		require.NoError(t, e.Apply(newerOp+1, engine.Effect{Kind: engine.Advance, Start: f.End}))
-		require.NoError(t, e.Apply(newerOp+2, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"fresh"}, Timestamp: 900}))
-		finish(t, e.Checkpoint(nil))
-		for more := true; more; {
-			r, err := e.Reclaim()
+		for _, c := range []struct {
+			start  op.Offset
+			chunks int // that came before the deletion
+			drops  bool
+		}{{10, 0, true}, {12, 1, true}, {12, 3, false}, {28, 3, true}} {
+			e := source(t, l, 0)
+			s, m := offered(t, e, SenderOptions{ChunkBytes: 150})
+			fs := newDisk(t).FS()
+			p := begin(t, l, fs, m)
+			_, err := move(s, p, c.chunks)
 			require.NoError(t, err)
-			more = r.More
+			require.NoError(t, e.Apply(newerOp+1, engine.Effect{Kind: engine.Advance, Start: c.start}))
+			_, err = s.Offer(3, e, termOf)
+			require.ErrorIs(t, err, engine.ErrNoPoint)
+			require.NoError(t, e.Apply(newerOp+2, engine.Effect{Kind: engine.Append, Payloads: []op.Payload{"fresh"}, Timestamp: 900}))
+			whole, err := move(s, p, 1<<20)
+			if !c.drops {
+				require.NoError(t, err)
+				require.True(t, whole)
+				require.EqualValues(t, 9, openHome(t, l, fs, p).Facts().Start, "as of then")
+				continue
+			}
+			require.ErrorIs(t, err, errDropped)
+			p.Close()
+			finish(t, e.Checkpoint(nil))
+			for more := true; more; {
+				r, err := e.Reclaim()
+				require.NoError(t, err)
+				more = r.More
+			}
+			s, m = offered(t, e, SenderOptions{ChunkBytes: 150})
+			p = begin(t, l, fs, m)
+			whole, err = move(s, p, 1<<20)
+			require.NoError(t, err)
+			require.True(t, whole)
+			require.Equal(t, shown(t, e), shown(t, openHome(t, l, fs, p)))
 		}
-		whole, err := move(s, p, 1<<20)
-		require.NoError(t, err)
-		require.True(t, whole)
-		require.Equal(t, want, shown(t, openHome(t, l, fs, p)))
 	})
 }
 

@@ -1,7 +1,7 @@
 // Package transfer moves the state of a partition to a replica that is behind, or
 // has nothing, and whose log can no longer be replayed from another one. What is
-// moved is a durable checkpoint (package engine); no log travels, and nothing that
-// was purged, except that a file is moved whole in which the start lies.
+// moved is a durable checkpoint (package engine). No log travels, and nothing that is
+// purged or deleted when a chunk leaves: an offer of that ends.
 //
 //	sender                                     receiver
 //	Export, held          ──── Manifest ────►  refuse, or stage it      StageManifest

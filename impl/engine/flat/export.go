@@ -6,16 +6,15 @@ import (
 
 	"purgelab/impl/engine"
 	"purgelab/impl/segment"
-	"purgelab/model/op"
 )
 
-// export is a checkpoint that is held: its files are not reclaimed. A purge removes
-// them all the same, and then it is gone.
+// export is a checkpoint. A purge removes its files, and then it is gone.
 type export struct {
-	e     *Engine
-	point engine.Point
-	files *segment.Reader
-	gone  bool
+	e      *Engine
+	wiped  int // how often messages were removed before
+	point  engine.Point
+	pieces []segment.Source
+	files  *segment.Reader
 }
 
 // Export implements engine.Engine. While a purge is under way there is nothing that
@@ -24,18 +23,22 @@ type export struct {
 // lies at or above the end, stays behind.
 func (e *Engine) Export() (engine.Export, error) {
 	cp, f := &e.cp, &e.facts
-	pieces, known := e.segs.Pieces(cp.start, e.mark)
+	pieces, known, err := e.segs.Pieces(cp.start, e.mark)
 	switch {
+	case err != nil:
+		return nil, fmt.Errorf("flat: export: %w", err)
 	case e.wiping || f.Resetting > 0 || f.Pending != nil:
 		return nil, fmt.Errorf("%w: a purge is under way after generation %d", engine.ErrNoPoint, f.Settled)
 	case cp.applied <= engine.Bootstrap:
 		return nil, fmt.Errorf("%w: the last checkpoint is of op %d", engine.ErrNoPoint, cp.applied)
 	case !known && cp.start < cp.end:
 		return nil, fmt.Errorf("%w: the checkpoint of op %d lies before op %d on the disk", engine.ErrNoPoint, cp.applied, f.Front)
+	case len(pieces) > 0 && cp.start < f.Start:
+		return nil, fmt.Errorf("%w: the start of the checkpoint of op %d is %d, and now %d", engine.ErrNoPoint, cp.applied, cp.start, f.Start)
 	}
-	x := &export{e: e, files: segment.NewReader(e.o.segmentOptions(*cp)), point: engine.Point{
+	x := &export{e: e, wiped: e.wiped, pieces: pieces, files: segment.NewReader(e.o.segmentOptions(*cp)), point: engine.Point{
 		Incarnation: f.Incarnation, Generation: f.Generation, Settled: f.Generation, Boundary: f.Boundary,
-		Applied: cp.applied, Start: cp.start, End: cp.end, Timestamp: cp.timestamp, Extra: slices.Clone(cp.extra), Pieces: pieces,
+		Applied: cp.applied, Start: cp.start, End: cp.end, Timestamp: cp.timestamp, Extra: slices.Clone(cp.extra), Pieces: segment.Travelling(pieces),
 	}}
 	if cp.applied < f.Boundary {
 		x.point.Previous = cp.previous
@@ -45,7 +48,6 @@ func (e *Engine) Export() (engine.Export, error) {
 			x.point.Bookmarks = append(x.point.Bookmarks, engine.BookmarkEntry{Key: m.key, Position: v.at, Op: v.op})
 		}
 	}
-	e.held = append(e.held, x)
 	return x, nil
 }
 
@@ -54,37 +56,14 @@ func (x *export) Point() *engine.Point { return &x.point }
 
 // Read implements engine.Export.
 func (x *export) Read(piece int, at int64, max int) ([]byte, error) {
-	if x.gone {
+	if x.e.wiped != x.wiped {
 		return nil, fmt.Errorf("%w: generation %d as of op %d", engine.ErrGone, x.point.Generation, x.point.Applied)
 	}
-	if piece < 0 || piece >= len(x.point.Pieces) {
-		return nil, fmt.Errorf("flat: export: piece %d: want one of %d", piece, len(x.point.Pieces))
+	if piece < 0 || piece >= len(x.pieces) {
+		return nil, fmt.Errorf("flat: export: piece %d: want one of %d", piece, len(x.pieces))
 	}
-	return x.files.Read(x.point.Pieces[piece], at, max)
+	return x.files.Read(x.pieces[piece], x.e.facts.Start, at, max)
 }
 
 // Release implements engine.Export.
-func (x *export) Release() {
-	x.files.Close()
-	x.e.held = slices.DeleteFunc(x.e.held, func(y *export) bool { return y == x })
-	x.e.unclaimed = true
-}
-
-// wipes notes that messages are being removed.
-func (e *Engine) wipes() {
-	e.wiping = true
-	for _, x := range e.held {
-		x.gone = true
-	}
-}
-
-// reclaimable is the offset below which no message is needed.
-func (e *Engine) reclaimable() op.Offset {
-	start := e.cp.start
-	for _, x := range e.held {
-		if !x.gone {
-			start = min(start, x.point.Start)
-		}
-	}
-	return start
-}
+func (x *export) Release() { x.files.Close() }

@@ -68,7 +68,7 @@ type Engine struct {
 
 	mark   segment.Mark // of cp
 	wiping bool         // messages are being removed, and that is not recorded yet
-	held   []*export
+	wiped  int          // how often they were
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -291,7 +291,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 	if !e.unclaimed || e.facts.Pending != nil {
 		return engine.Reclaimed{}, nil
 	}
-	did, err := e.segs.Reclaim(e.reclaimable())
+	did, err := e.segs.Reclaim(e.cp.start)
 	if !did && err == nil {
 		did, err = e.marks.reclaim(&e.o, e.cp.applied)
 	}

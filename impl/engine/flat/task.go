@@ -158,7 +158,8 @@ func (t *wipe) frontier() (bool, observe.Action, error) {
 		return false, "", err
 	}
 	t.e.task = nil
-	t.e.wipes()
+	t.e.wiping = true
+	t.e.wiped++
 	return true, "ResetFrontier", nil
 }
 

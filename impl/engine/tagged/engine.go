@@ -59,7 +59,6 @@ type Engine struct {
 	opened    engine.Facts
 
 	mark segment.Mark // of cp
-	held []*export
 }
 
 // Facts as of Applied.
@@ -158,7 +157,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 			return more, err
 		}
 		for _, g := range gens {
-			if g == e.facts.Generation || e.holds(g) {
+			if g == e.facts.Generation {
 				continue
 			}
 			more.Generation = g
@@ -166,7 +165,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 			return more, err
 		}
 	}
-	if did, err := e.segs.Reclaim(e.reclaimable()); did || err != nil {
+	if did, err := e.segs.Reclaim(e.cp.Start); did || err != nil {
 		more.Generation, more.Segment, more.Lowest = e.facts.Generation, did, e.segs.Lowest()
 		return more, err
 	}

@@ -8,26 +8,30 @@ import (
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/segment"
-	"purgelab/model/op"
 )
 
-// export is a checkpoint that is held: its files are not reclaimed.
+// export is a checkpoint.
 type export struct {
-	e     *Engine
-	point engine.Point
-	files *segment.Reader
+	e      *Engine
+	point  engine.Point
+	pieces []segment.Source
+	files  *segment.Reader
 }
 
-// Export implements engine.Engine. A purge does not touch what is held, since a
-// generation has a folder of its own.
+// Export implements engine.Engine.
 func (e *Engine) Export() (engine.Export, error) {
 	cp := &e.cp
 	if cp.Applied <= engine.Bootstrap {
 		return nil, fmt.Errorf("%w: the last checkpoint is of op %d", engine.ErrNoPoint, cp.Applied)
 	}
-	pieces, known := e.segs.Pieces(cp.Start, e.mark)
-	if !known && cp.Start < cp.End {
+	pieces, known, err := e.segs.Pieces(cp.Start, e.mark)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("engine: export: %w", err)
+	case !known && cp.Start < cp.End:
 		return nil, fmt.Errorf("%w: the checkpoint of op %d lies before op %d on the disk", engine.ErrNoPoint, cp.Applied, e.facts.Front)
+	case len(pieces) > 0 && cp.Start < e.facts.Start:
+		return nil, fmt.Errorf("%w: the start of the checkpoint of op %d is %d, and now %d", engine.ErrNoPoint, cp.Applied, cp.Start, e.facts.Start)
 	}
 	marks, err := bookmark.Table(bookmarkOptions(e.o, cp))
 	if err != nil {
@@ -38,12 +42,11 @@ func (e *Engine) Export() (engine.Export, error) {
 			return nil, fmt.Errorf("engine: export: %w", err)
 		}
 	}
-	x := &export{e: e, files: segment.NewReader(segmentOptions(e.o, cp)), point: engine.Point{
+	x := &export{e: e, pieces: pieces, files: segment.NewReader(segmentOptions(e.o, cp)), point: engine.Point{
 		Incarnation: e.o.Identity.Incarnation, Generation: cp.Generation, Settled: cp.Settled, Boundary: cp.Boundary,
 		Applied: cp.Applied, Start: cp.Start, End: cp.End, Timestamp: cp.Timestamp,
-		Extra: slices.Clone(cp.Extra), Bookmarks: marks, Pieces: pieces,
+		Extra: slices.Clone(cp.Extra), Bookmarks: marks, Pieces: segment.Travelling(pieces),
 	}}
-	e.held = append(e.held, x)
 	return x, nil
 }
 
@@ -52,32 +55,15 @@ func (x *export) Point() *engine.Point { return &x.point }
 
 // Read implements engine.Export.
 func (x *export) Read(piece int, at int64, max int) ([]byte, error) {
-	if piece < 0 || piece >= len(x.point.Pieces) {
-		return nil, fmt.Errorf("engine: export: piece %d: want one of %d", piece, len(x.point.Pieces))
+	if piece < 0 || piece >= len(x.pieces) {
+		return nil, fmt.Errorf("engine: export: piece %d: want one of %d", piece, len(x.pieces))
 	}
-	return x.files.Read(x.point.Pieces[piece], at, max)
+	start := x.e.facts.Start
+	if g := x.e.facts.Generation; g != x.point.Generation {
+		return nil, fmt.Errorf("%w: generation %d as of op %d, it is %d now", engine.ErrGone, x.point.Generation, x.point.Applied, g)
+	}
+	return x.files.Read(x.pieces[piece], start, at, max)
 }
 
 // Release implements engine.Export.
-func (x *export) Release() {
-	x.files.Close()
-	x.e.held = slices.DeleteFunc(x.e.held, func(y *export) bool { return y == x })
-	x.e.unclaimed = true
-}
-
-// holds tells whether an export needs the folder of a generation.
-func (e *Engine) holds(g op.Generation) bool {
-	return slices.ContainsFunc(e.held, func(x *export) bool { return x.point.Generation == g })
-}
-
-// reclaimable is the offset below which no message of the present generation is
-// needed.
-func (e *Engine) reclaimable() op.Offset {
-	start := e.cp.Start
-	for _, x := range e.held {
-		if x.point.Generation == e.facts.Generation {
-			start = min(start, x.point.Start)
-		}
-	}
-	return start
-}
+func (x *export) Release() { x.files.Close() }
