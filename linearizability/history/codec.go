@@ -76,6 +76,7 @@ type Reader struct {
 	line int
 	any  bool // an event was read
 	last int64
+	fast *plain
 }
 
 // NewReader reads JSON lines; file is the name that errors give. Empty lines are
@@ -83,7 +84,7 @@ type Reader struct {
 func NewReader(file string, r io.Reader) *Reader {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxLine)
-	return &Reader{file: file, in: in}
+	return &Reader{file: file, in: in, fast: newPlain()}
 }
 
 // Next reads one event; at the end the error is io.EOF, every other one is a
@@ -92,12 +93,16 @@ func (r *Reader) Next() (Event, error) {
 	for r.in.Scan() {
 		r.line++
 		raw := r.in.Bytes()
+		if e, ok := r.fast.parse(raw); ok && !(r.any && e.Time <= r.last) {
+			r.any, r.last, e.Line = true, e.Time, r.line
+			return e, nil
+		}
 		text := bytes.TrimLeft(raw, " \t\r")
 		indent := len(raw) - len(text)
 		if text = bytes.TrimSpace(text); len(text) == 0 {
 			continue
 		}
-		e, err := parseLine(text)
+		e, err := parseStrict(text)
 		if err == nil && r.any && e.Time <= r.last {
 			err = fmt.Errorf("time: want more than that of the event before, %d, got %d", r.last, e.Time)
 		}
@@ -167,13 +172,6 @@ func columnOf(text []byte, err error) int {
 	name, _, _ = strings.Cut(name, " ")
 	name = strings.TrimSuffix(name, ",")
 	return 1 + max(bytes.Index(text, []byte(`"`+name+`"`)), 0)
-}
-
-func parseLine(text []byte) (Event, error) {
-	if e, ok := parsePlain(text); ok {
-		return e, nil
-	}
-	return parseStrict(text)
 }
 
 func parseStrict(text []byte) (Event, error) {

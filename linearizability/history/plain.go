@@ -12,16 +12,27 @@ type plain struct {
 	b   []byte
 	at  int
 	bad bool // it is not plain
+
+	room *room
+	// What the parts of a value are read into. The next line overwrites it.
+	payloads      []op.Payload
+	records       []record
+	first, second position
+	owner         key
+	max           uint32
+	found         bool
 }
 
-// parsePlain reads a line, if it is plain and right.
-func parsePlain(text []byte) (Event, bool) {
-	p := &plain{b: text}
+func newPlain() *plain { return &plain{room: &room{}, records: []record{}} }
+
+// parse reads a line, if it is plain and right.
+func (p *plain) parse(text []byte) (Event, bool) {
+	p.b, p.at, p.bad = text, 0, false
 	var e Event
 	var typed, named, processed, timed, partitioned, valued bool
 	var err error
-	p.object(func(name string) {
-		switch name {
+	p.object(func(name []byte) {
+		switch string(name) {
 		case "process":
 			e.Process = int(p.number(&processed))
 		case "type":
@@ -55,10 +66,10 @@ func parsePlain(text []byte) (Event, bool) {
 	if !valued && !p.bad {
 		if e.Type == Invoke {
 			var v request
-			e.Request, err = v.decode(e.Kind, 0)
+			e.Request, err = v.decode(e.Kind, 0, p.room)
 		} else {
 			var v reply
-			err = v.decode(&e)
+			err = v.decode(&e, p.room)
 		}
 		p.bad = err != nil
 	}
@@ -74,12 +85,12 @@ func (p *plain) value(e *Event) {
 	if e.Type == Invoke {
 		v := p.request()
 		if !p.bad {
-			e.Request, err = v.decode(e.Kind, 0)
+			e.Request, err = v.decode(e.Kind, 0, p.room)
 		}
 	} else {
 		v := p.reply()
 		if !p.bad {
-			err = v.decode(e)
+			err = v.decode(e, p.room)
 		}
 	}
 	p.bad = p.bad || err != nil
@@ -87,25 +98,27 @@ func (p *plain) value(e *Event) {
 
 func (p *plain) request() (v request) {
 	var seen [15]bool
-	p.object(func(name string) {
-		switch name {
+	p.object(func(name []byte) {
+		switch string(name) {
 		case "payloads":
 			p.once(&seen[0])
-			v.Payloads = []op.Payload{}
-			p.array(func() { v.Payloads = append(v.Payloads, op.Payload(p.text())) })
+			p.payloads = p.payloads[:0]
+			p.array(func() { p.payloads = append(p.payloads, op.Payload(p.text())) })
+			v.Payloads = p.room.payloads.take(len(p.payloads))
+			copy(v.Payloads, p.payloads)
 		case "strategy":
 			v.Strategy = p.word(&seen[1])
 		case "key":
 			v.Key = p.key(&seen[2])
 		case "at":
-			v.At = p.position(&seen[3])
+			v.At = p.position(&seen[3], &p.first)
 		case "timestamp":
 			v.Timestamp = op.Timestamp(p.number(&seen[4]))
 		case "reset":
 			v.Reset = p.word(&seen[5])
 		case "max":
-			n := uint32(p.unsigned(&seen[6], 1<<32-1))
-			v.Max = &n
+			p.max = uint32(p.unsigned(&seen[6], 1<<32-1))
+			v.Max = &p.max
 		case "auto_commit":
 			v.AutoCommit = p.truth(&seen[7])
 		case "which":
@@ -113,7 +126,7 @@ func (p *plain) request() (v request) {
 		case "intent":
 			v.Intent = op.Generation(p.unsigned(&seen[9], 1<<32-1))
 		case "expected":
-			v.Expected = p.position(&seen[10])
+			v.Expected = p.position(&seen[10], &p.second)
 		case "session":
 			v.Session = op.Session(p.unsigned(&seen[11], 1<<62))
 		case "sequence":
@@ -132,21 +145,22 @@ func (p *plain) request() (v request) {
 
 func (p *plain) reply() (v reply) {
 	var seen [14]bool
-	p.object(func(name string) {
-		switch name {
+	p.object(func(name []byte) {
+		switch string(name) {
 		case "code":
 			v.Code = p.word(&seen[0])
 		case "position":
-			v.Position = p.position(&seen[1])
+			v.Position = p.position(&seen[1], &p.first)
 		case "found":
-			found := p.truth(&seen[2])
-			v.Found = &found
+			p.found = p.truth(&seen[2])
+			v.Found = &p.found
 		case "timestamp":
 			v.Timestamp = op.Timestamp(p.number(&seen[3]))
 		case "records":
 			p.once(&seen[4])
-			v.Records = []record{}
+			v.Records = p.records[:0]
 			p.array(func() { v.Records = append(v.Records, p.record()) })
+			p.records = v.Records
 		case "count":
 			v.Count = uint32(p.unsigned(&seen[5], 1<<32-1))
 		case "start":
@@ -156,7 +170,7 @@ func (p *plain) reply() (v reply) {
 		case "session":
 			v.Session = op.Session(p.unsigned(&seen[8], 1<<62))
 		case "agreed":
-			v.Agreed = p.position(&seen[9])
+			v.Agreed = p.position(&seen[9], &p.second)
 		case "accepted":
 			v.Accepted = p.truth(&seen[10])
 		case "intent":
@@ -178,8 +192,8 @@ func (p *plain) record() (r record) {
 		return r
 	}
 	var payload, timestamp bool
-	p.object(func(name string) {
-		switch name {
+	p.object(func(name []byte) {
+		switch string(name) {
 		case "p":
 			r.Payload = op.Payload(p.word(&payload))
 		case "t":
@@ -192,9 +206,10 @@ func (p *plain) record() (r record) {
 }
 
 // position is "i1:g0:5", or 5.
-func (p *plain) position(seen *bool) *position {
+func (p *plain) position(seen *bool, to *position) *position {
 	if p.peek() != '"' {
-		return &position{op.Position{Offset: op.Offset(p.number(seen))}, true}
+		*to = position{op.Position{Offset: op.Offset(p.number(seen))}, true}
+		return to
 	}
 	p.once(seen)
 	p.skip('"')
@@ -206,21 +221,20 @@ func (p *plain) position(seen *bool) *position {
 	p.skip(':')
 	o := p.signed()
 	p.skip('"')
-	return &position{op.Position{Incarnation: op.Incarnation(i), Generation: op.Generation(g), Offset: op.Offset(o)}, false}
+	*to = position{op.Position{Incarnation: op.Incarnation(i), Generation: op.Generation(g), Offset: op.Offset(o)}, false}
+	return to
 }
 
 // key is "consumer-3" or "group-3".
 func (p *plain) key(seen *bool) *key {
 	p.once(seen)
 	p.skip('"')
-	k := &key{}
-	name := "consumer-"
+	k, name := &p.owner, "consumer-"
+	*k = key{}
 	if p.peek() == 'g' {
 		k.Kind, name = op.Group, "group-"
 	}
-	for _, c := range []byte(name) {
-		p.skip(c)
-	}
+	p.literal(name)
 	k.ID = uint32(p.digits(1<<32 - 1))
 	p.skip('"')
 	return k

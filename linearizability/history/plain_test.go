@@ -30,8 +30,9 @@ func TestPlainIsStrict(t *testing.T) {
 		require.NoError(t, err)
 		lines = append(lines, bytes.Split(bytes.TrimSpace(text), []byte("\n"))...)
 	}
+	p := newPlain()
 	same := func(line []byte) bool {
-		fast, ok := parsePlain(line)
+		fast, ok := p.parse(line)
 		if !ok {
 			return false
 		}

@@ -19,6 +19,15 @@ func (p *plain) skip(c byte) {
 	p.at++
 }
 
+// literal is exactly that.
+func (p *plain) literal(s string) {
+	if len(p.b)-p.at < len(s) || string(p.b[p.at:p.at+len(s)]) != s {
+		p.bad = true
+		return
+	}
+	p.at += len(s)
+}
+
 // once marks a field as read; one that is there twice is not plain.
 func (p *plain) once(seen *bool) {
 	p.bad = p.bad || *seen
@@ -26,7 +35,7 @@ func (p *plain) once(seen *bool) {
 }
 
 // object reads {"name":…,…}; field reads what follows a name.
-func (p *plain) object(field func(name string)) {
+func (p *plain) object(field func(name []byte)) {
 	p.skip('{')
 	if p.peek() == '}' {
 		p.at++
@@ -38,7 +47,7 @@ func (p *plain) object(field func(name string)) {
 		if p.bad {
 			return
 		}
-		field(string(name))
+		field(name)
 		if p.peek() != ',' {
 			break
 		}
@@ -80,7 +89,7 @@ func (p *plain) raw() []byte {
 	return out
 }
 
-func (p *plain) text() string { return string(p.raw()) }
+func (p *plain) text() string { return p.room.texts.of(p.raw()) }
 
 func (p *plain) word(seen *bool) string {
 	p.once(seen)
@@ -94,9 +103,7 @@ func (p *plain) truth(seen *bool) bool {
 	if is {
 		word = "true"
 	}
-	for _, c := range []byte(word) {
-		p.skip(c)
-	}
+	p.literal(word)
 	return is
 }
 

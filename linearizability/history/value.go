@@ -140,11 +140,12 @@ func DecodeRequest(kind op.Kind, partition op.Partition, b []byte) (*op.Request,
 	if err := strict(b, &v); err != nil {
 		return nil, err
 	}
-	return v.decode(kind, partition)
+	return v.decode(kind, partition, &room{})
 }
 
-func (v *request) decode(kind op.Kind, partition op.Partition) (*op.Request, error) {
-	r := &op.Request{
+func (v *request) decode(kind op.Kind, partition op.Partition, k *room) (*op.Request, error) {
+	r := k.requests.one()
+	*r = op.Request{
 		Kind: kind, Partition: partition, Payloads: v.Payloads, Timestamp: v.Timestamp, AutoCommit: v.AutoCommit,
 		Intent: v.Intent, Session: v.Session, Sequence: v.Sequence, Incarnation: v.Incarnation,
 	}
@@ -180,7 +181,8 @@ func (v *request) decode(kind op.Kind, partition op.Partition) (*op.Request, err
 		if v.Expected.bare {
 			return nil, fmt.Errorf("expected: want a full position, got the offset %d", v.Expected.Offset)
 		}
-		r.Expected = &v.Expected.Position
+		expected := v.Expected.Position
+		r.Expected = &expected
 	}
 	switch {
 	case v.At != nil:
@@ -260,10 +262,10 @@ func decodeReply(e *Event, b []byte) error {
 			return err
 		}
 	}
-	return v.decode(e)
+	return v.decode(e, &room{})
 }
 
-func (v *reply) decode(e *Event) error {
+func (v *reply) decode(e *Event, k *room) error {
 	e.Intent, e.Again, e.Note = v.Intent, v.Again, v.Note
 	v.Intent, v.Again, v.Note = 0, false, ""
 	if e.Type == Info {
@@ -278,7 +280,8 @@ func (v *reply) decode(e *Event) error {
 	if e.Accepted = v.Accepted; v.Accepted && (e.Type != OK || e.Kind != op.Purge || v.Code != "") {
 		return fmt.Errorf("accepted: want it on the ok of a purge without a code, got it on the %s of a %s", e.Type, e.Kind)
 	}
-	p := &op.Reply{
+	p := k.replies.one()
+	*p = op.Reply{
 		Timestamp: v.Timestamp, Count: v.Count, Start: v.Start, End: v.End, Session: v.Session,
 	}
 	if v.Code != "" {
@@ -297,8 +300,11 @@ func (v *reply) decode(e *Event) error {
 	if v.Agreed != nil {
 		p.Agreed = v.Agreed.Position
 	}
-	for _, r := range v.Records {
-		p.Records = append(p.Records, op.Record(r))
+	if len(v.Records) > 0 {
+		p.Records = k.records.take(len(v.Records))
+		for i, r := range v.Records {
+			p.Records[i] = op.Record(r)
+		}
 	}
 	switch {
 	case v.Count == 0:
