@@ -111,6 +111,9 @@ var eventFields, always = func() (map[string]bool, []string) {
 	t := reflect.TypeFor[observe.Event]()
 	for i := range t.NumField() {
 		name, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		text[name] = t.Field(i).Type.Kind() == reflect.String
 		if option == "" {
 			must = append(must, name)

@@ -27,6 +27,9 @@ type Event struct {
 	Key        string        `json:"key,omitempty"`
 	Offset     op.Offset     `json:"offset"` // bookmark value, cutoff, or base offset
 	Count      int           `json:"count,omitempty"`
+	// Asks is which request a Commit is of, 0 if of none. Traces leave it out: to the
+	// specification a registration is an op like any other.
+	Asks op.Kind `json:"-"`
 
 	// Of what a boot found: the highest op that the disk gives evidence of, the
 	// last op of the journal, and a generation whose reset was begun and is not
@@ -34,6 +37,9 @@ type Event struct {
 	Front     op.Number     `json:"front,omitempty"`
 	Last      op.Number     `json:"last,omitempty"`
 	Resetting op.Generation `json:"resetting,omitempty"`
+
+	// Boundary, of a state that is offered or staged: the one that comes with it.
+	Boundary op.Number `json:"boundary,omitempty"`
 
 	// State of the replica after the step.
 	Applied op.Number `json:"applied"`

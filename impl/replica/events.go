@@ -69,7 +69,7 @@ func (r *Replica) retried() {
 
 // asked tells what a request asks for, before any replica decided its effect.
 func asked(q *op.Request) observe.Event {
-	ev := observe.Event{Kind: "other"}
+	ev := observe.Event{Kind: "other", Asks: q.Kind}
 	switch q.Kind {
 	case op.Append:
 		ev.Kind, ev.Count = "append", len(q.Payloads)

@@ -64,31 +64,47 @@ func (c *Checker) begun(p *part, e *observe.Event) {
 		return // of one in between, in which nobody was
 	}
 	p.before = nil
-	agreed := *p.agreed
-	for n := 2; n < len(old.ops); n++ {
+	if !old.forced {
+		c.survived(p, old, e)
+	}
+	p.clients.keep(&old.clients, *p.agreed)
+}
+
+// survived looks from the end of the old log for what the new one lacks: ops that are
+// replicated, up to the first one that is not, or that is there.
+func (c *Checker) survived(p, old *part, e *observe.Event) {
+	later := 0 // an op that keeps what comes before it
+	for n := len(old.ops) - 1; n >= 2; n-- {
 		was := &old.ops[n]
 		if was.term == 0 {
 			continue
 		}
-		kept := n < len(p.ops) && p.ops[n].term == was.term && p.ops[n].asked == was.asked
-		if !kept && !old.forced && !c.mayLose(was.asked.kind) {
+		kept := n < len(p.ops) && p.ops[n].term == was.term && p.ops[n].asked == was.asked && p.ops[n].asks == was.asks
+		persisted := !c.mayLose(was)
+		switch {
+		case !kept && persisted:
 			c.report(p, e.Replica, "AckDurable", "op %d, %+v, took effect in the incarnation before and is not in incarnation %d, which begins after op %d", n, was.asked, p.incarnation, e.Op)
+		case !kept && later > 0:
+			c.report(p, e.Replica, "AckDurable", "op %d, %+v, took effect in the incarnation before and is not in incarnation %d, though op %d must keep it", n, was.asked, p.incarnation, later)
+		}
+		if later == 0 && (kept || persisted) {
+			later = n
 		}
 	}
-	p.clients.keep(&old.clients, agreed)
 }
 
-// mayLose tells whether the policy allows a kind of op to be lost.
-func (c *Checker) mayLose(kind string) bool {
-	switch kind {
-	case "append", "advance":
-		return c.policy.Messages == replica.Replicated
-	case "store", "delete":
-		return c.policy.Bookmarks == replica.Replicated
-	case "purge":
-		return c.policy.Messages == replica.Replicated && c.policy.Bookmarks == replica.Replicated
+// mayLose tells whether the policy allows an op to be lost.
+func (c *Checker) mayLose(f *fact) bool {
+	messages, bookmarks := c.policy.Messages == replica.Replicated, c.policy.Bookmarks == replica.Replicated
+	switch f.asks {
+	case op.Register, op.Append, op.DeleteRecords:
+		return messages
+	case op.StoreBookmark, op.DeleteBookmark, op.Poll:
+		return bookmarks
+	case op.Purge:
+		return messages && bookmarks
 	}
-	return true // nobody can tell what it was
+	return true // it asks for nothing
 }
 
 // keep takes over what clients know of the incarnation before, up to the position

@@ -19,16 +19,16 @@ func TestWhatAnIncarnationMayLack(t *testing.T) {
 		again  []observe.Event // what the base of the next one holds
 		red    bool
 	}{
-		{"nothing lacks", replica.Policy{}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}}, false},
-		{"a store, persisted", replica.Policy{Messages: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}}, true},
-		{"a store, replicated", replica.Policy{Bookmarks: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}}, false},
+		{"nothing lacks", replica.Policy{}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Asks: op.Append, Count: 1}, {Op: 3, Term: 3, Kind: "store", Asks: op.StoreBookmark, Key: "consumer-1"}}, false},
+		{"a store, persisted", replica.Policy{Messages: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Asks: op.Append, Count: 1}}, true},
+		{"a store, replicated", replica.Policy{Bookmarks: replica.Replicated}, []observe.Event{{Op: 2, Term: 3, Kind: "append", Asks: op.Append, Count: 1}}, false},
 		{"all, replicated", replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}, nil, false},
 		{"all, and messages are persisted", replica.Policy{Bookmarks: replica.Replicated}, nil, true},
-		{"another op in its place", replica.Policy{}, []observe.Event{{Op: 2, Term: 2, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}}, true},
+		{"another op in its place", replica.Policy{}, []observe.Event{{Op: 2, Term: 2, Kind: "append", Asks: op.Append, Count: 1}, {Op: 3, Term: 3, Kind: "store", Asks: op.StoreBookmark, Key: "consumer-1"}}, true},
 	} {
 		c := New(3, 1, 1)
 		c.Policy(tc.policy)
-		for _, e := range []observe.Event{{Op: 2, Term: 3, Kind: "append", Count: 1}, {Op: 3, Term: 3, Kind: "store", Key: "consumer-1"}} {
+		for _, e := range []observe.Event{{Op: 2, Term: 3, Kind: "append", Asks: op.Append, Count: 1}, {Op: 3, Term: 3, Kind: "store", Asks: op.StoreBookmark, Key: "consumer-1"}} {
 			e.Action, e.Replica = "Commit", 1
 			c.Observe(e)
 		}
@@ -49,6 +49,58 @@ func TestWhatAnIncarnationMayLack(t *testing.T) {
 		c.Returned(2, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"y"}, Incarnation: 2}, &op.Reply{Position: op.Position{Incarnation: 2}})
 		c.Returned(3, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"z"}, Incarnation: 1}, &op.Reply{Position: op.Position{Incarnation: 1}})
 		require.Empty(t, c.Violations(), tc.name)
+	}
+}
+
+// Each kind of request is of the policy that it is answered by: what is lost of the other
+// policy is red, and a single op that is there, or must be, keeps all before it.
+func TestWhatEachRequestMayLack(t *testing.T) {
+	messages, bookmarks := replica.Policy{Messages: replica.Replicated}, replica.Policy{Bookmarks: replica.Replicated}
+	both := replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}
+	for _, tc := range []struct {
+		asks     op.Kind
+		may, not []replica.Policy
+	}{
+		{op.Register, []replica.Policy{messages, both}, []replica.Policy{{}, bookmarks}},
+		{op.Append, []replica.Policy{messages, both}, []replica.Policy{{}, bookmarks}},
+		{op.DeleteRecords, []replica.Policy{messages, both}, []replica.Policy{{}, bookmarks}},
+		{op.Poll, []replica.Policy{bookmarks, both}, []replica.Policy{{}, messages}},
+		{op.StoreBookmark, []replica.Policy{bookmarks, both}, []replica.Policy{{}, messages}},
+		{op.DeleteBookmark, []replica.Policy{bookmarks, both}, []replica.Policy{{}, messages}},
+		{op.Purge, []replica.Policy{both}, []replica.Policy{{}, messages, bookmarks}},
+		{0, []replica.Policy{{}, messages, bookmarks, both}, nil},
+	} {
+		// The op, and one of no request after it; of those the next incarnation has some.
+		lacks := func(p replica.Policy, has ...op.Number) []Violation {
+			c := New(3, 1, 1)
+			c.Policy(p)
+			commit := func(e observe.Event) {
+				e.Action, e.Term, e.Kind = "Commit", 3, "other"
+				if e.Op == 2 {
+					e.Asks = tc.asks
+				}
+				c.Observe(e)
+			}
+			commit(observe.Event{Op: 2, Replica: 1})
+			commit(observe.Event{Op: 3, Replica: 1})
+			for _, n := range has {
+				commit(observe.Event{Op: n, Replica: 2, Incarnation: 2})
+			}
+			c.Observe(observe.Event{Action: "NewIncarnation", Replica: 2, Incarnation: 2, Op: 3, Count: 2, Key: "i1:g0:0"})
+			return c.Violations()
+		}
+		for _, p := range append(tc.may, tc.not...) {
+			require.Empty(t, lacks(p, 2), "%v under %v", tc.asks, p)
+			blend := lacks(p, 3)
+			require.Len(t, blend, 1, "%v under %v", tc.asks, p)
+			require.Equal(t, "AckDurable", blend[0].Property)
+		}
+		for _, p := range tc.may {
+			require.Empty(t, lacks(p), "%v under %v", tc.asks, p)
+		}
+		for _, p := range tc.not {
+			require.Len(t, lacks(p), 1, "%v under %v", tc.asks, p)
+		}
 	}
 }
 

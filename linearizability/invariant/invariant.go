@@ -93,6 +93,7 @@ type part struct {
 type fact struct {
 	term  uint64 // 0: not known to be committed
 	asked request
+	asks  op.Kind // which request it is of, 0 if of none
 	did   effect
 	// after is the state when the op was materialized.
 	after state

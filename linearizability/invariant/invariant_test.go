@@ -36,17 +36,17 @@ func story() events {
 			out = append(out, e)
 		}
 	}
-	say(observe.Event{Action: "Commit", Op: 2, Term: 1, Kind: "append", Count: 2})
+	say(observe.Event{Action: "Commit", Op: 2, Term: 1, Kind: "append", Asks: op.Append, Count: 2})
 	say(observe.Event{Action: "Materialize", Op: 2, Kind: "append", Count: 2, End: 2})
-	say(observe.Event{Action: "Commit", Op: 3, Term: 1, Kind: "store", Key: "consumer-1", Offset: 1})
+	say(observe.Event{Action: "Commit", Op: 3, Term: 1, Kind: "store", Asks: op.StoreBookmark, Key: "consumer-1", Offset: 1})
 	say(observe.Event{Action: "Materialize", Op: 3, Kind: "store", Key: "consumer-1", Offset: 1, End: 2})
-	say(observe.Event{Action: "Commit", Op: 4, Term: 1, Kind: "purge", Generation: 1})
+	say(observe.Event{Action: "Commit", Op: 4, Term: 1, Kind: "purge", Asks: op.Purge, Generation: 1})
 	say(observe.Event{Action: "PurgeBegin", Op: 4, Generation: 1, End: 2})
 	say(observe.Event{Action: "PurgeSwitch", Op: 4, Generation: 1, End: 2})
 	say(observe.Event{Action: "PurgeComplete", Op: 4, Generation: 1})
-	say(observe.Event{Action: "Commit", Op: 5, Term: 1, Kind: "append", Count: 1, Generation: 1})
+	say(observe.Event{Action: "Commit", Op: 5, Term: 1, Kind: "append", Asks: op.Append, Count: 1, Generation: 1})
 	say(observe.Event{Action: "Materialize", Op: 5, Kind: "append", Count: 1, Generation: 1, End: 1})
-	say(observe.Event{Action: "Commit", Op: 6, Term: 2, Kind: "purge", Generation: 1})
+	say(observe.Event{Action: "Commit", Op: 6, Term: 2, Kind: "purge", Asks: op.Purge, Generation: 1})
 	say(observe.Event{Action: "PurgeDuplicate", Op: 6, Generation: 1, End: 1})
 	return out
 }

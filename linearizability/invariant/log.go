@@ -62,12 +62,12 @@ func (c *Checker) commit(p *part, e *observe.Event) {
 		asked.gen = e.Generation
 	}
 	if f.term == 0 {
-		f.term, f.asked = e.Term, asked
+		f.term, f.asked, f.asks = e.Term, asked, e.Asks
 		p.committed = max(p.committed, e.Op)
 		c.proposed(p, e)
 		return
 	}
-	if f.term != e.Term || f.asked != asked {
+	if f.term != e.Term || f.asked != asked || f.asks != e.Asks {
 		c.report(p, e.Replica, "CommittedPrefixSafe", "op %d is %+v of term %d here, %+v of term %d elsewhere", e.Op, asked, e.Term, f.asked, f.term)
 	}
 }
