@@ -34,6 +34,7 @@ type hints struct {
 	// unfit is why no order can be looked for; reasons are those that were met.
 	unfit   error
 	begins  bool // there are new incarnations
+	later   bool // there was something before, of which nothing is known
 	reasons []Reason
 	writers map[op.Payload][]nth // made when asked for
 }

@@ -11,7 +11,9 @@
 //	riddle.go     bookmarks that only unknown outcomes explain
 //	snapshot.go   what the finder goes back to where it is stuck
 //	reason.go     why there is no order: classes, promises, and misplaced messages
+//	part.go       what of a history rules may look at
 //	regress.go    what never falls, and did
+//	unasked.go    what nobody asked for
 //	rewind.go     bookmarks that nothing explains
 //	certificate.go  an order, written out
 //

@@ -40,7 +40,7 @@ var promises = map[Class]string{
 	OldBookmark:     "a purge takes all bookmarks with it",
 	FreshSkipped:    "next reads on after the last store or auto-commit, and skips nothing",
 	BookmarkRewound: "a bookmark is what the last store or auto-commit made it",
-	StartBack:       "within a generation the start never falls",
+	StartBack:       "within a generation the start is where the furthest delete-records put it, and never falls",
 	LatestRegressed: "within a generation the end never falls",
 	RetriedTwice:    "a numbered request is executed once, and its repeats get the first reply",
 }
@@ -83,16 +83,29 @@ func (h *hints) because(c Class, note string, ops ...int32) {
 
 // reason looks for one in all ways that there are.
 func (h *hints) reason() *Reason {
-	h.repeats()
-	if h.needs != nil && !model.SessionsMatter(h.sem, h.ops) {
-		h.regressions()
-		h.moved()
-		if len(h.reasons) == 0 {
-			h.gaps()
+	if parts := h.parts(); parts != nil {
+		for _, p := range parts {
+			h.reasons = append(h.reasons, p.reasons()...)
 		}
-		h.rewinds()
+		return h.earliest()
 	}
+	h.repeats()
+	h.rules()
 	return h.earliest()
+}
+
+// rules looks at answers each of which shows the partition at an instant of its own.
+func (h *hints) rules() {
+	if h.needs == nil {
+		return
+	}
+	h.regressions()
+	h.moved()
+	h.unasked()
+	if len(h.reasons) == 0 {
+		h.gaps()
+	}
+	h.rewinds()
 }
 
 // earliest is the reason that is complete first.

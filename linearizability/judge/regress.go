@@ -19,7 +19,7 @@ func (h *hints) repeats() {
 	}
 	first, opened := map[numbered]int32{}, map[op.Session]int32{}
 	for i := range h.ops {
-		if o := &h.ops[i]; o.Request.Kind == op.Register && o.Reply != nil && h.sem.Sessions == 0 && !h.begins {
+		if o := &h.ops[i]; o.Request.Kind == op.Register && o.Reply != nil && h.sem.Sessions == 0 {
 			opened[o.Reply.Session] = int32(i)
 		}
 	}
@@ -31,7 +31,7 @@ func (h *hints) repeats() {
 			}
 			continue
 		}
-		if r.Kind != op.Append || r.Session == 0 || r.Sequence == 0 || a == nil || a.Code != op.OK || h.begins {
+		if r.Kind != op.Append || r.Session == 0 || r.Sequence == 0 || a == nil || a.Code != op.OK {
 			continue
 		}
 		k := numbered{r.Session, r.Sequence}
@@ -188,7 +188,7 @@ func (h *hints) gaps() {
 	for k, i := range free {
 		room[k+1] = room[k] + len(h.ops[i].Request.Payloads)
 	}
-	for _, held := range h.logs { //purgelab:unordered the earliest reason is taken, wherever it is found
+	for _, held := range h.fromTheBeginning() { //purgelab:unordered the earliest reason is taken, wherever it is found
 		holes := 0
 		for o := range held {
 			if held[o] == 0 {
@@ -221,6 +221,14 @@ func (h *hints) gaps() {
 			}
 		}
 	}
+}
+
+// fromTheBeginning is where messages are, if the whole history of the partition is known.
+func (h *hints) fromTheBeginning() map[op.Generation][]int32 {
+	if h.later {
+		return nil
+	}
+	return h.logs
 }
 
 // restarts tells whether a purge begins a generation.

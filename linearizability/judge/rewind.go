@@ -14,17 +14,25 @@ import (
 // of that kind was called before b returned, there is no order of w, b and those.
 // A poll with auto-commit of unknown outcome may leave any offset, so where one was
 // called on the same key, nothing is concluded.
+//
+// A delete that succeeds, and a poll by next that is refused for its bookmark, find some
+// bookmark: the same holds with anything that sets one. w may be a purge, too, if no
+// purge of the same or a higher intent was called before it: else it may have taken
+// nothing with it.
 
 // value of a bookmark.
 type value struct {
 	gen    op.Generation
-	offset op.Offset // none: there is no bookmark, whatever the generation
+	offset op.Offset // none: there is no bookmark, some: there is one, whatever the generation
 }
+
+const some op.Offset = -2
 
 // history of one bookmark, as far as time has passed.
 type trace struct {
 	set   map[value]setting
 	any   map[op.Offset]setting // the same, in whatever generation
+	last  setting               // the same, to whatever value
 	wild  bool                  // a poll of unknown outcome was called
 	knows int32                 // the operation with the latest call, of those that returned, that knows the bookmark; -1: none
 }
@@ -41,14 +49,24 @@ func later[K comparable](m map[K]setting, k K, s setting) {
 	}
 }
 
+func (t *trace) note(s setting) {
+	if s.until > t.last.until {
+		t.last = s
+	}
+}
+
 func (h *hints) rewinds() {
 	traces := make([]trace, len(h.keys))
 	for k := range traces {
-		traces[k] = trace{set: map[value]setting{}, any: map[op.Offset]setting{}, knows: -1}
+		traces[k] = trace{set: map[value]setting{}, any: map[op.Offset]setting{}, last: setting{-1, -1}, knows: -1}
 	}
 	starts := map[value]bool{} // to which a delete-records may have moved the start
-	anyStart := false
-	purged := int64(-1) // the latest return of a purge that was called
+	anyStart := h.later
+	lifted := map[op.Generation]bool{} // the start may not be 0 any more
+	purged := int64(-1)                // the latest return of a purge that was called
+	cleared := int32(-1)               // the purge with the latest call, of those that returned, that took bookmarks with it
+	highest := op.Generation(0)        // that a purge is to begin
+	first := map[int32]bool{}          // purges of a higher one than all before
 	before := map[int32]int32{}
 	calls, returns := h.events()
 	for len(calls) > 0 || len(returns) > 0 {
@@ -56,11 +74,14 @@ func (h *hints) rewinds() {
 			i := returns[0]
 			returns = returns[1:]
 			n := &h.needs[i]
+			if n.role == purges && first[i] && (cleared < 0 || h.ops[i].Call > h.ops[cleared].Call) {
+				cleared = i
+			}
 			if n.role != keyed {
 				continue
 			}
 			t := &traces[n.key]
-			if v, ok := h.finds(i, starts, anyStart); ok && !t.wild {
+			if v, ok := h.finds(i, starts, lifted, anyStart); ok && !t.wild {
 				h.unexplained(i, v, before[i], t, purged)
 			}
 			delete(before, i)
@@ -76,15 +97,20 @@ func (h *hints) rewinds() {
 		o := &h.ops[i]
 		switch k := o.Request.Kind; {
 		case k == op.DeleteRecords || k == op.Purge && !h.restarts():
+			lifted[o.Request.At.Generation] = true
 			switch {
 			case o.Reply == nil && (o.Request.At.Offset == -1 || o.Request.Bare || k == op.Purge):
 				anyStart = true
 			case o.Reply == nil:
 				starts[value{o.Request.At.Generation, o.Request.At.Offset}] = true
 			case o.Reply.Code == op.OK:
-				starts[value{o.Reply.Position.Generation, o.Reply.Position.Offset}] = true
+				starts[value{o.Reply.Position.Generation, o.Reply.Position.Offset}], lifted[o.Reply.Position.Generation] = true, true
 			}
 		case k == op.Purge:
+			if o.Reply == nil || o.Reply.Code == op.OK {
+				g := h.intended(i)
+				first[i], highest = g > highest, max(highest, g)
+			}
 			if o.Reply == nil {
 				purged = never
 			} else if o.Reply.Code == op.OK {
@@ -93,10 +119,27 @@ func (h *hints) rewinds() {
 		default:
 			h.sets(i, traces)
 			if o.Reply != nil && h.needs[i].role == keyed {
-				before[i] = traces[h.needs[i].key].knows
+				w := traces[h.needs[i].key].knows
+				if cleared >= 0 && (w < 0 || h.ops[cleared].Call > h.ops[w].Call) {
+					w = cleared
+				}
+				before[i] = w
 			}
 		}
 	}
+}
+
+// intended is the generation that a purge is to begin, the highest there is if nobody
+// knows.
+func (h *hints) intended(i int32) op.Generation {
+	r, a := h.ops[i].Request, h.ops[i].Reply
+	switch {
+	case a != nil:
+		return a.Position.Generation
+	case r.Intent == 0:
+		return anyGeneration
+	}
+	return r.Intent
 }
 
 // sets notes the call of what may set a bookmark.
@@ -114,6 +157,7 @@ func (h *hints) sets(i int32, traces []trace) {
 	case op.StoreBookmark:
 		if a == nil || a.Code == op.OK {
 			later(t.any, r.At.Offset, s)
+			t.note(s)
 			if !r.Bare {
 				later(t.set, value{r.At.Generation, r.At.Offset}, s)
 			} else {
@@ -132,6 +176,7 @@ func (h *hints) sets(i int32, traces []trace) {
 		case (a.Code == op.OK || a.Code == op.Gone) && a.Count > 0:
 			last := a.Position.Offset + op.Offset(a.Count) - 1
 			later(t.any, last, s)
+			t.note(s)
 			later(t.set, value{a.Position.Generation, last}, s)
 		}
 	}
@@ -144,7 +189,7 @@ const (
 )
 
 // finds is the bookmark that an answer shows, if it shows one whatever the start is.
-func (h *hints) finds(i int32, starts map[value]bool, anyStart bool) (value, bool) {
+func (h *hints) finds(i int32, starts map[value]bool, lifted map[op.Generation]bool, anyStart bool) (value, bool) {
 	r, a := h.ops[i].Request, h.ops[i].Reply
 	switch {
 	case r.Kind == op.GetBookmark && !a.Found:
@@ -153,9 +198,11 @@ func (h *hints) finds(i int32, starts map[value]bool, anyStart bool) (value, boo
 		return value{a.Position.Generation, a.Position.Offset}, true
 	case r.Kind == op.DeleteBookmark && a.Code == op.NotFound:
 		return value{0, none}, true
+	case r.Kind == op.DeleteBookmark && a.Code == op.OK, r.Kind == op.Poll && r.Strategy == op.Next && a.Code == op.OffsetOutOfRange:
+		return value{0, some}, true
 	case r.Kind != op.Poll || r.Strategy != op.Next || a.Code != op.OK && a.Code != op.Gone:
 		return value{}, false
-	case r.Reset == op.Latest && a.Count == 0 || anyStart || starts[value{a.Position.Generation, a.Position.Offset}]:
+	case r.Reset == op.Latest && a.Count == 0 && lifted[a.Position.Generation] || anyStart || starts[value{a.Position.Generation, a.Position.Offset}]:
 		return value{}, false
 	case a.Position.Offset == 0:
 		return value{0, none}, true
@@ -172,7 +219,7 @@ func (h *hints) leaves(i int32) (v value, exact, ok bool) {
 		return value{a.Position.Generation, a.Position.Offset + op.Offset(a.Count) - 1}, r.Strategy == op.Next, true
 	case r.Kind == op.StoreBookmark && a.Code == op.OK && !r.Bare:
 		return value{r.At.Generation, r.At.Offset}, true, true
-	case r.Kind == op.DeleteBookmark:
+	case r.Kind == op.DeleteBookmark, r.Kind == op.Purge:
 		return value{0, none}, true, true
 	case r.Kind == op.GetBookmark && a.Found:
 		return value{a.Position.Generation, a.Position.Offset}, true, true
@@ -185,23 +232,27 @@ func (h *hints) leaves(i int32) (v value, exact, ok bool) {
 // unexplained holds the bookmark v that i found to what was known before its call.
 func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
 	set, ok := t.set[v]
+	if v.offset == some {
+		set, ok = t.last, t.last.by >= 0
+	}
 	if bare, found := t.set[value{anyGeneration, v.offset}]; found && (!ok || bare.until > set.until) {
 		set, ok = bare, true
 	}
 	if v.offset == none {
 		set.until = max(set.until, purged)
 	}
+	if v.offset != none && !ok && !h.later {
+		h.nobody(i, v, t)
+		return
+	}
 	if w < 0 {
-		if v.offset != none && !ok {
-			h.nobody(i, v, t)
-		}
 		return
 	}
 	left, exact, _ := h.leaves(w)
 	if ok && set.until >= h.ops[w].Call || v.offset == none && purged >= h.ops[w].Call {
 		return
 	}
-	if left == v || !exact && (left.gen != v.gen || v.offset >= left.offset) {
+	if left == v || v.offset == some && left.offset != none || !exact && (left.gen != v.gen || v.offset >= left.offset) {
 		return
 	}
 	if v.offset != none && !ok {
@@ -209,6 +260,11 @@ func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
 		return
 	}
 	class := BookmarkRewound
+	if h.needs[w].role == purges {
+		class = OldBookmark
+		h.because(class, fmt.Sprintf("the purge left no bookmark, nobody set one since, and %s is found", v), set.by, w, i)
+		return
+	}
 	if v.offset > left.offset && left.offset != none {
 		class = FreshSkipped
 	}
@@ -217,6 +273,10 @@ func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
 
 // nobody set a bookmark to v in its generation.
 func (h *hints) nobody(i int32, v value, t *trace) {
+	if v.offset == some {
+		h.because(FreshSkipped, "a bookmark is found that nobody set", i)
+		return
+	}
 	if old, ok := t.any[v.offset]; ok && v.gen > 0 {
 		h.because(OldBookmark, fmt.Sprintf("nobody set the bookmark to %s, but to that offset of another generation", v), old.by, i)
 		return
@@ -225,8 +285,11 @@ func (h *hints) nobody(i int32, v value, t *trace) {
 }
 
 func (v value) String() string {
-	if v.offset == none {
+	switch v.offset {
+	case none:
 		return "none"
+	case some:
+		return "one"
 	}
 	return fmt.Sprintf("g%d:%d", v.gen, v.offset)
 }
