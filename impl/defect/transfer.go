@@ -22,6 +22,8 @@ const (
 	// PurgeRacesInstall: whether a state is above all that the receiver has is asked
 	// before it is pulled, and not again before it is installed.
 	PurgeRacesInstall
+	// DeletedTravels: what was deleted since an offer was made still leaves with it.
+	DeletedTravels
 )
 
 func init() {
@@ -32,4 +34,5 @@ func init() {
 	names["older-offer-accepted"] = OlderOfferAccepted
 	names["boundary-not-rebased"] = BoundaryNotRebased
 	names["purge-races-install"] = PurgeRacesInstall
+	names["deleted-travels"] = DeletedTravels
 }

@@ -109,6 +109,9 @@ func (c *Cluster) send(h int, m replica.Message) {
 	}
 	p := parcel{m, h}
 	if m.Transfer != nil {
+		if m.Transfer.Chunk != nil && c.o.Watch != nil {
+			c.o.Watch.Served(c.now/Millisecond, m.From, op.Partition(h), m.Transfer.Chunk.Data)
+		}
 		p = c.spoilt(p)
 	}
 	first, second := c.net.route(m.From, m.To, true, &c.Effects)

@@ -137,6 +137,8 @@ type Watch interface {
 	Acknowledged(id int, p op.Partition, upTo op.Number)
 	// Voted is called when a replica sends a message that gives its vote.
 	Voted(id int, p op.Partition, term uint64)
+	// Served is called when a replica sends a chunk of messages.
+	Served(at int64, id int, p op.Partition, chunk []byte)
 	// Planned is called when the metadata plane answers a command, by the token of
 	// its caller, which repeats of it share. s is the state then.
 	Planned(at int64, token uint64, reply *meta.Reply, s *meta.State)

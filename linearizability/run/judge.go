@@ -25,7 +25,7 @@ func (r *Result) judge(ctx context.Context, m *simulation) {
 	}
 	names := invariant.For(r.design())
 	if r.Settings.CompactOps > 0 {
-		names = append(slices.Clone(names), invariant.Installs...)
+		names = append(slices.Clone(names), invariant.Transfers(r.design())...)
 	}
 	for _, name := range names {
 		v, reason := holds, why

@@ -23,7 +23,7 @@ var (
 // transfers are the defects that show only where state is moved to replicas that are
 // behind.
 var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred",
-	"purge-races-install"}
+	"purge-races-install", "deleted-travels"}
 
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
@@ -79,6 +79,7 @@ var Table = []Tooth{
 	{"two-outstanding", "ordered", "OnePurgeOutstanding", onlyBoot, nil, faults.Network},
 	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable"}, faults.PowerOff},
 	{"delete-moves-bookmarks", "advance", "NextContract", played, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
+	{"deleted-travels", "advance", "PurgedNeverTravels", onlyBoot, nil, faults.All},
 	{"deletion-not-replayed", "advance", "HistoryAgreement", played, []string{"NoResurrectedBookmark"}, faults.All},
 	{"earliest-from-records", "advance", "EarliestIsStart", answers, nil, faults.Network},
 	{"end-from-records", "advance", "LatestMonotone", runs, nil, faults.Network},

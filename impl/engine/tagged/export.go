@@ -62,6 +62,9 @@ func (x *export) Read(piece int, at int64, max int) ([]byte, error) {
 	if g := x.e.facts.Generation; g != x.point.Generation {
 		return nil, fmt.Errorf("%w: generation %d as of op %d, it is %d now", engine.ErrGone, x.point.Generation, x.point.Applied, g)
 	}
+	if x.e.o.Defects.Has(defect.DeletedTravels) {
+		start = 0
+	}
 	return x.files.Read(x.pieces[piece], start, at, max)
 }
 
