@@ -92,6 +92,7 @@ SimNext ==
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, undoable, finishing, found>>
 
-(* Crashes are not counted: there may be any number of them. *)
-SimView == <<store, undoable, finishing, found>>
+(* Crashes are counted and not shown: behaviours that take every transition may have more  *)
+(* of them than the model.                                                    *)
+SimView == <<store, undoable, finishing, found, ghost_crashes>>
 =============================================================================

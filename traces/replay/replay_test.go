@@ -36,7 +36,7 @@ var small = []struct {
 		"start-not-stored", "start-not-replayed", "whole-batch-deleted", "earliest-from-records",
 	}},
 	{"advance with three ops", "SIMAdvance", []string{"Ops <- SimOps", "Ops <- FewOps"}, []string{"end-from-records"}},
-	{"reset-record", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
+	{"reset-record", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
 }

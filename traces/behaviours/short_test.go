@@ -1,0 +1,47 @@
+package behaviours
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/traces/models"
+	"purgelab/traces/tlc"
+)
+
+const (
+	mostStates = 50000 // of a model of which every transition is taken
+	mostActs   = 3     // for each transition, on the average
+)
+
+// Every transition of each model of one replica is taken by behaviours that are short
+// together: such models are small, and of a shape that lets it be so.
+func TestCoversAreShort(t *testing.T) {
+	list, err := models.Load("../../spec")
+	require.NoError(t, err)
+	tool, err := tlc.Find(context.Background(), "../../.tools", os.Stderr)
+	require.NoError(t, err)
+	covered := map[string]bool{}
+	for _, m := range list {
+		if modules[m.Module] == "" || m.Mode != "check" {
+			continue
+		}
+		covered[modules[m.Module]] = true
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			g, err := Explore(context.Background(), tool, "../../spec", m)
+			require.NoError(t, err)
+			acts := 0
+			require.NoError(t, g.Cover(func(b *Behaviour) error {
+				acts += len(b.Acts) - 1
+				return nil
+			}))
+			t.Logf("%d states, %d transitions, %d actions: %.2f", g.States(), g.Transitions(), acts, float64(acts)/float64(g.Transitions()))
+			require.LessOrEqual(t, g.States(), mostStates)
+			require.LessOrEqual(t, acts, mostActs*g.Transitions())
+		})
+	}
+	require.Len(t, covered, 3)
+}
