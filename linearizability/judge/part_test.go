@@ -160,3 +160,24 @@ func TestSomeBookmark(t *testing.T) {
 		[]model.Operation{ab, set, trimmed(7, 8, pos(0, 2)), refused},
 	)
 }
+
+// TestClassesOfTheSame: what differs in one thing may break another promise.
+func TestClassesOfTheSame(t *testing.T) {
+	a := appended(1, 2, pos(0, 0), "a", "b")
+	twice := first(3, 4, pos(0, 0), "a", "b", "a")
+	right := []model.Operation{a, first(3, 4, pos(0, 0), "a", "b")}
+	explained(t, Duplicate, []int64{1, 3}, []model.Operation{a, twice}, right)
+	explained(t, RetriedTwice, []int64{1, 3}, []model.Operation{again(a), twice}, right)
+	explained(t, RetriedTwice, []int64{1, 3}, []model.Operation{numbered(1, appended(1, 2, pos(0, 0), "a", "b")), twice}, right)
+
+	set, gone := stored(3, 4, pos(0, 0)), deleted(5, 6, op.NotFound)
+	right = []model.Operation{a, set, deleted(5, 6, op.OK)}
+	explained(t, BookmarkRewound, []int64{3, 5}, []model.Operation{a, set, gone}, right)
+	explained(t, RetriedTwice, []int64{3, 5}, []model.Operation{a, set, again(gone)}, right)
+
+	lost, beyond := stored(2, 0, pos(0, 3)), next(3, 4, pos(0, 4))
+	right = []model.Operation{a, newest(5, 6, pos(0, 2))}
+	explained(t, FreshSkipped, []int64{3, 5}, []model.Operation{a, lost, beyond, newest(5, 6, pos(0, 2))}, right)
+	explained(t, StaleRead, []int64{3, 5},
+		[]model.Operation{a, newest(3, 4, pos(0, 4)), first(5, 6, pos(0, 0), "a", "b")}, right)
+}

@@ -125,8 +125,10 @@ func (h *hints) falls(i int32, gen, start, end bound) {
 // shorter names what it is that an end fell.
 func (h *hints) shorter(i int32, end bound) Class {
 	r, before := h.ops[i].Request, h.needs[end.by].role == appends
-	switch by := h.ops[end.by].Request.Kind; {
-	case by == op.StoreBookmark || by == op.GetBookmark: // it lies at or above the end
+	switch by := h.ops[end.by].Request; {
+	case by.Kind == op.StoreBookmark || by.Kind == op.GetBookmark: // it lies at or above the end
+		return FreshSkipped
+	case by.Kind == op.Poll && by.Strategy == op.Next && h.ops[end.by].Reply.Count == 0: // so does the bookmark
 		return FreshSkipped
 	case r.Kind == op.Append && before && h.needs[i].endMax < h.needs[end.by].endMin:
 		return WrongOrder

@@ -268,6 +268,9 @@ func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
 	if v.offset > left.offset && left.offset != none {
 		class = FreshSkipped
 	}
+	if h.ops[i].Again {
+		class = RetriedTwice // the first copy changed it
+	}
 	h.because(class, fmt.Sprintf("the bookmark was %s, and %s is found", left, v), w, i)
 }
 
