@@ -202,6 +202,7 @@ type Replica struct {
 	answering op.Number // the op that is being answered, if it is one
 
 	copy   *copying // nil once there is a base; until then there is little else
+	ending bool     // it is to be sealed when the sync under way is over
 	sealed bool
 	shown  Evidence // what the disk of one that is sealed shows
 
@@ -279,6 +280,8 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 	switch {
 	case r.sealed:
 		return r.out, nil
+	case in.Seal && r.stage == syncing:
+		r.ending = true // what comes of the sync decides what it holds
 	case in.Seal:
 		if err = r.seal(); err == nil {
 			return r.out, nil
@@ -320,6 +323,12 @@ func (r *Replica) Step(in Input) (out Output, err error) {
 		err = r.do(in.Job)
 	case in.Work:
 		err = r.work()
+	case in.Sync != nil && r.ending:
+		if err = r.synced(in.Sync.Err); err == nil {
+			if err = r.seal(); err == nil {
+				return r.out, nil
+			}
+		}
 	case in.Sync != nil:
 		err = r.synced(in.Sync.Err)
 	}
