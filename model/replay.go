@@ -8,10 +8,12 @@ import (
 )
 
 // Placed is an operation in an order: its index in the history, and, if its outcome is
-// unknown, what the contract left open when it took effect.
+// unknown, what the contract left open when it took effect: of an append its timestamp,
+// of a purge its generation. It is small, since an order has as many as the history.
 type Placed struct {
-	Index  int32
-	Choice Choice
+	Timestamp  op.Timestamp
+	Index      int32
+	Generation op.Generation
 }
 
 // OrderError says why an order of a history proves nothing.
@@ -50,7 +52,7 @@ func Replay(sem Semantics, ops []Operation, order []Placed) error {
 			return &OrderError{at, o.Line, fmt.Sprintf("it returned at %d, before one that precedes it was called, at %d", o.Return, latest)}
 		}
 		latest, p.placed[x.Index] = max(latest, o.Call), true
-		if reason := p.step(o, x.Choice); reason != "" {
+		if reason := p.step(o, Choice{Timestamp: x.Timestamp, Generation: x.Generation}); reason != "" {
 			return &OrderError{at, o.Line, reason}
 		}
 	}

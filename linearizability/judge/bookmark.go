@@ -16,7 +16,7 @@ type bookmark struct {
 	slots   [64]int32 // pending operations, each with a bit
 	used    uint64    // slots that are taken
 	unknown []int32   // that may take effect yet: the latest ones
-	riddles []riddle  // of this generation, if fresh
+	riddles []riddle  // of this generation, by offset, if fresh
 	fresh   bool
 }
 

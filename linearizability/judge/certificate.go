@@ -29,10 +29,10 @@ func WriteCertificate(w io.Writer, partition op.Partition, ops []model.Operation
 		o := &ops[x.Index]
 		fmt.Fprintf(b, "%d", o.Line)
 		if o.Reply == nil && o.Request.Kind == op.Append {
-			fmt.Fprintf(b, " t=%d", x.Choice.Timestamp)
+			fmt.Fprintf(b, " t=%d", x.Timestamp)
 		}
 		if o.Reply == nil && o.Request.Kind == op.Purge {
-			fmt.Fprintf(b, " g=%d", x.Choice.Generation)
+			fmt.Fprintf(b, " g=%d", x.Generation)
 		}
 		b.WriteByte('\n')
 	}
@@ -101,9 +101,9 @@ func placed(words []string, lines map[int]int32) (x model.Placed, err error) {
 		name, value, _ := strings.Cut(w, "=")
 		switch name {
 		case "t":
-			_, err = fmt.Sscan(value, &x.Choice.Timestamp)
+			_, err = fmt.Sscan(value, &x.Timestamp)
 		case "g":
-			_, err = fmt.Sscan(value, &x.Choice.Generation)
+			_, err = fmt.Sscan(value, &x.Generation)
 		default:
 			err = fmt.Errorf("want t= or g=, got %q", w)
 		}

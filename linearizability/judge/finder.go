@@ -35,7 +35,6 @@ type finder struct {
 	promised          []int32
 	conditional       []int32 // purges that expect something
 
-	calls, returns         []int32 // all, in the order of time
 	callsDone, returnsDone int
 	finished               []int32 // in the order in which they were done
 	why                    error
@@ -63,7 +62,7 @@ func find(h *hints) ([]model.Placed, error) {
 	for i := range f.bookmarks {
 		f.bookmarks[i].configs = []config{{offset: none}}
 	}
-	f.calls, f.returns = f.events()
+	f.events()
 	if !f.run() || !f.keepPromises() {
 		return nil, f.stuck
 	}
@@ -82,11 +81,11 @@ func find(h *hints) ([]model.Placed, error) {
 // operations in their places earlier than they need be.
 func (f *finder) run() bool {
 	r := rand.New(rand.NewPCG(uint64(len(f.ops)), 1))
-	var kept []snapshot // in the order of time
+	var kept []*snapshot // in the order of time
 	tries, furthest, all := 0, 0, 0
 	for f.event() < len(f.calls)+len(f.returns) {
 		if n := f.event(); n >= furthest && n%every == 0 && (len(kept) == 0 || kept[len(kept)-1].event() < n) {
-			kept = append(kept[max(0, len(kept)-maxKept+1):], f.save())
+			kept = f.keep(kept)
 		}
 		f.doubtful = f.event() <= furthest
 		f.bold = f.doubtful && tries%2 == 0
@@ -111,7 +110,7 @@ func (f *finder) run() bool {
 			return false
 		}
 		f.stuck = nil
-		f.restore(&kept[max(0, len(kept)-1-tries*len(kept)/(maxTries+1))])
+		f.restore(kept[max(0, len(kept)-1-tries*len(kept)/(maxTries+1))])
 	}
 	return true
 }
@@ -169,14 +168,14 @@ func (f *finder) look(i int32) {
 		return
 	}
 	if f.fits(n) || n.unlisted && !f.lists(f.ops[i].Request.Timestamp) {
-		f.put(i, model.Choice{})
+		f.put(model.Placed{Index: i})
 	}
 }
 
 // put gives an operation the next place.
-func (f *finder) put(i int32, c model.Choice) {
-	f.order = append(f.order, place{f.tick(), model.Placed{Index: i, Choice: c}})
-	f.finish(i)
+func (f *finder) put(x model.Placed) {
+	f.order = append(f.order, place{f.tick(), x})
+	f.finish(x.Index)
 }
 
 func (f *finder) tick() int64 { f.now++; return f.now }
@@ -254,9 +253,14 @@ func (f *finder) reach(i int32, n *need) bool {
 	return f.done[i] || n.unlisted || f.fits(n) || f.fail(i, "the partition is g%d [%d, %d)", f.gen, f.start, f.end)
 }
 
+// scratch is how many operations are pending in most histories at most; where there are
+// more, a copy of them costs an allocation.
+const scratch = 32
+
 // sweep puts every read that can be put now: the partition is about to change.
 func (f *finder) sweep() {
-	for _, i := range slices.Clone(f.pending) {
+	var room [scratch]int32
+	for _, i := range append(room[:0], f.pending...) {
 		n := &f.needs[i]
 		if n.role == keyed && n.pure {
 			f.eager(&f.bookmarks[n.key])
@@ -272,7 +276,8 @@ func (f *finder) sweep() {
 // before forces what needs the partition as it is, for it is about to change.
 func (f *finder) before(needs func(*need) bool) bool {
 	f.sweep()
-	waiting := slices.Clone(f.pending)
+	var room [scratch]int32
+	waiting := append(room[:0], f.pending...)
 	slices.SortStableFunc(waiting, func(a, b int32) int { return cmp.Compare(f.needs[a].gen, f.needs[b].gen) })
 	for _, i := range waiting {
 		if !f.done[i] && !f.busy[i] && !f.needs[i].anyGen && needs(&f.needs[i]) && !f.force(i) {
@@ -309,7 +314,7 @@ func (f *finder) append(i int32, ts op.Timestamp) bool {
 		return f.done[i] || f.fail(i, "the end moved from %d to %d", at, f.end)
 	}
 	f.latest = max(f.latest, ts)
-	f.put(i, model.Choice{Timestamp: f.latest})
+	f.put(model.Placed{Index: i, Timestamp: f.latest})
 	for range n {
 		f.times = append(f.times, f.latest)
 	}
@@ -342,7 +347,7 @@ func (f *finder) remove(i int32, to op.Offset) bool {
 			return true
 		}
 	}
-	f.put(i, model.Choice{})
+	f.put(model.Placed{Index: i})
 	f.start = max(f.start, to)
 	return true
 }
@@ -359,7 +364,7 @@ func (f *finder) register(i int32) bool {
 		return f.fail(i, "session %d after session %d", id, f.session)
 	}
 	f.session = id
-	f.put(i, model.Choice{})
+	f.put(model.Placed{Index: i})
 	return true
 }
 

@@ -37,6 +37,8 @@ type hints struct {
 	later   bool // there was something before, of which nothing is known
 	reasons []Reason
 	writers map[op.Payload][]nth // made when asked for
+	calls   []int32              // in the order of time, like returns; made when asked for
+	returns []int32
 }
 
 // hintsOf reads a history.

@@ -65,10 +65,10 @@ func Explain(sem model.Semantics, ops []model.Operation) *Reason { return hintsO
 
 func (h *hints) count() (judged, unknown int) {
 	sem, ops := h.sem, h.ops
-	seen := map[op.Generation]bool{}
+	seen, latest := map[op.Generation]bool{}, op.Generation(0)
 	for i := range h.needs {
-		if ops[i].Reply != nil && !h.needs[i].anyGen {
-			seen[h.needs[i].gen] = true
+		if n := &h.needs[i]; ops[i].Reply != nil && !n.anyGen && (n.gen != latest || i == 0) {
+			seen[n.gen], latest = true, n.gen
 		}
 	}
 	for i := range ops {

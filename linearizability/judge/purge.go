@@ -65,7 +65,7 @@ func (f *finder) purge(i int32, g op.Generation) bool {
 	if g > f.gen && g <= f.settled {
 		return f.fail(i, "intent %d is settled", f.settled)
 	}
-	f.put(i, model.Choice{Generation: g})
+	f.put(model.Placed{Index: i, Generation: g})
 	if g > f.gen {
 		f.gen, f.settled, f.start, f.end, f.times = g, g, 0, 0, nil
 		f.forget()
@@ -120,7 +120,7 @@ func (f *finder) mismatch(i int32) bool {
 	if f.restarts() {
 		f.settled = max(f.settled, g)
 	}
-	f.put(i, model.Choice{})
+	f.put(model.Placed{Index: i})
 	return true
 }
 
@@ -129,7 +129,7 @@ func (f *finder) settleUnknown(g op.Generation) bool {
 	for _, u := range f.conditional {
 		if r := f.ops[u].Request; r.Intent >= g && !f.done[u] && !f.expected(u) {
 			f.settled = max(f.settled, r.Intent)
-			f.put(u, model.Choice{})
+			f.put(model.Placed{Index: u})
 			return true
 		}
 	}

@@ -160,6 +160,9 @@ func (h *hints) moved() {
 // events are the calls of all operations and the returns of answered ones, in the order
 // of time.
 func (h *hints) events() (calls, returns []int32) {
+	if h.calls != nil {
+		return h.calls, h.returns
+	}
 	calls = make([]int32, len(h.ops))
 	returns = make([]int32, 0, len(h.ops))
 	for i := range h.ops {
@@ -170,6 +173,7 @@ func (h *hints) events() (calls, returns []int32) {
 	}
 	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].Call, h.ops[b].Call) })
 	slices.SortFunc(returns, func(a, b int32) int { return cmp.Compare(h.ops[a].Return, h.ops[b].Return) })
+	h.calls, h.returns = calls, returns
 	return calls, returns
 }
 

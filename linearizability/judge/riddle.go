@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"purgelab/model/op"
@@ -19,55 +21,72 @@ type riddle struct {
 	until  int64
 }
 
+// glimpse is what one answer tells of a bookmark at an offset: that it was found there
+// up to an instant, or, if until is set, that an answered operation put it there.
+type glimpse struct {
+	era
+	offset op.Offset
+	until  int64
+}
+
+const set = math.MinInt64
+
 // puzzle finds the riddles. A poll by next shows the bookmark before it, unless it read
 // at the start.
 func (h *hints) puzzle() {
-	type at struct {
-		era
-		offset op.Offset
+	starts := map[era]map[op.Offset]bool{} // of generations, to which something may have moved the start
+	startsAt := func(g op.Generation, o op.Offset) {
+		e := era{gen: g}
+		if starts[e] == nil {
+			starts[e] = map[op.Offset]bool{}
+		}
+		starts[e][o] = true
 	}
-	explained, starts, shown := map[at]bool{}, map[at]bool{}, map[at]int64{}
-	var order []at
+	var all []glimpse
 	for i := range h.ops {
 		o := &h.ops[i]
 		n, a, r := &h.needs[i], o.Reply, o.Request
 		if a == nil && r.Kind == op.DeleteRecords {
-			starts[at{era{gen: r.At.Generation}, r.At.Offset}] = true
+			startsAt(r.At.Generation, r.At.Offset)
 		}
 		if a == nil || a.Code != op.OK && a.Code != op.Gone {
 			continue
 		}
 		if n.role == removes {
-			starts[at{era{gen: n.gen}, a.Position.Offset}] = true
+			startsAt(n.gen, a.Position.Offset)
 		}
 		if n.role != keyed || n.anyGen {
 			continue
 		}
 		e := era{n.key, n.gen}
-		show := func(o op.Offset, until int64) {
-			if _, ok := shown[at{e, o}]; !ok {
-				order = append(order, at{e, o})
-			}
-			shown[at{e, o}] = max(shown[at{e, o}], until)
-		}
 		switch {
 		case r.Kind == op.StoreBookmark:
-			explained[at{e, r.At.Offset}] = true
+			all = append(all, glimpse{e, r.At.Offset, set})
 		case r.Kind == op.GetBookmark:
-			show(a.Position.Offset, o.Return)
+			all = append(all, glimpse{e, a.Position.Offset, o.Return})
 		case r.Kind == op.Poll:
 			if r.Strategy == op.Next && a.Position.Offset > 0 {
-				show(a.Position.Offset-1, o.Return)
+				all = append(all, glimpse{e, a.Position.Offset - 1, o.Return})
 			}
 			if r.AutoCommit && a.Count > 0 {
-				explained[at{e, a.Position.Offset + op.Offset(a.Count) - 1}] = true
+				all = append(all, glimpse{e, a.Position.Offset + op.Offset(a.Count) - 1, set})
 			}
 		}
 	}
-	for _, x := range order {
-		r := riddle{x.offset, shown[x]}
+	slices.SortFunc(all, func(a, b glimpse) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.gen, b.gen), cmp.Compare(a.offset, b.offset), cmp.Compare(a.until, b.until))
+	})
+	for from, to := 0, 0; from < len(all); from = to {
+		x := all[from] // if an answered operation put it there, this is it
+		for to = from; to < len(all) && all[to].era == x.era && all[to].offset == x.offset; {
+			to++
+		}
+		r := riddle{x.offset, all[to-1].until}
+		if r.until == set {
+			continue // nobody found it there
+		}
 		h.shows[x.era] = append(h.shows[x.era], r)
-		if !explained[x] && !starts[at{era{gen: x.gen}, x.offset + 1}] {
+		if x.until != set && !starts[era{gen: x.gen}][x.offset+1] {
 			h.riddles[x.era] = append(h.riddles[x.era], r)
 		}
 	}
@@ -93,7 +112,10 @@ func (f *finder) speculate(k int) {
 			b.riddles = f.shows[era{int32(k), f.gen}]
 		}
 	}
-	if !slices.ContainsFunc(b.riddles, func(r riddle) bool { return r.until > f.time }) {
+	for len(b.riddles) > 0 && b.riddles[0].until <= f.time {
+		b.riddles = b.riddles[1:]
+	}
+	if len(b.riddles) == 0 || b.riddles[0].offset >= f.end { // no poll leaves a bookmark there
 		return
 	}
 	unknown := b.unknown[max(0, len(b.unknown)-recent):]

@@ -33,11 +33,23 @@ type snapshot struct {
 
 func (s *snapshot) event() int { return s.callsDone + s.returnsDone }
 
-func (f *finder) save() snapshot {
-	return snapshot{
-		f.callsDone, f.returnsDone, len(f.finished), len(f.order), f.gen, f.settled, f.start, f.end, f.times, f.latest, f.session,
-		cloneBookmarks(f.bookmarks), slices.Clone(f.pending), slices.Clone(f.appends), slices.Clone(f.removals), slices.Clone(f.conditional), slices.Clone(f.promised),
+// keep adds a snapshot to the list, in the place of the oldest one if there are enough.
+func (f *finder) keep(kept []*snapshot) []*snapshot {
+	s := &snapshot{}
+	if len(kept) == maxKept {
+		s, kept = kept[0], append(kept[:0], kept[1:]...)
 	}
+	f.save(s)
+	return append(kept, s)
+}
+
+// save overwrites a snapshot, whose memory it uses again.
+func (f *finder) save(s *snapshot) {
+	s.callsDone, s.returnsDone, s.finished, s.order = f.callsDone, f.returnsDone, len(f.finished), len(f.order)
+	s.gen, s.settled, s.start, s.end, s.times, s.latest, s.session = f.gen, f.settled, f.start, f.end, f.times, f.latest, f.session
+	s.bookmarks = copyBookmarks(s.bookmarks, f.bookmarks)
+	s.pending, s.appends, s.removals = append(s.pending[:0], f.pending...), append(s.appends[:0], f.appends...), append(s.removals[:0], f.removals...)
+	s.conditional, s.promised = append(s.conditional[:0], f.conditional...), append(s.promised[:0], f.promised...)
 }
 
 func (f *finder) restore(s *snapshot) {
@@ -50,16 +62,20 @@ func (f *finder) restore(s *snapshot) {
 	f.callsDone, f.returnsDone = s.callsDone, s.returnsDone
 	f.finished, f.order = f.finished[:s.finished], f.order[:s.order]
 	f.gen, f.settled, f.start, f.end, f.times, f.latest, f.session = s.gen, s.settled, s.start, s.end, slices.Clip(s.times), s.latest, s.session
-	f.bookmarks = cloneBookmarks(s.bookmarks)
+	f.bookmarks = copyBookmarks(f.bookmarks, s.bookmarks)
 	f.pending, f.appends, f.removals = slices.Clone(s.pending), slices.Clone(s.appends), slices.Clone(s.removals)
 	f.conditional, f.promised = slices.Clone(s.conditional), slices.Clone(s.promised)
 }
 
-func cloneBookmarks(list []bookmark) []bookmark {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].configs = slices.Clone(out[i].configs)
-		out[i].unknown = slices.Clone(out[i].unknown)
+// copyBookmarks overwrites bookmarks, whose memory it uses again.
+func copyBookmarks(to, from []bookmark) []bookmark {
+	if to == nil {
+		to = make([]bookmark, len(from))
 	}
-	return out
+	for i := range from {
+		configs, unknown := to[i].configs, to[i].unknown
+		to[i] = from[i]
+		to[i].configs, to[i].unknown = append(configs[:0], from[i].configs...), append(unknown[:0], from[i].unknown...)
+	}
+	return to
 }
