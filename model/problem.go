@@ -31,6 +31,9 @@ type Problem struct {
 	tracked bool
 	keep    map[op.Session]bool
 
+	carried *configurations // over the latest cut; nil: there was none
+	walked  int64           // steps up to there
+
 	ctx       context.Context
 	limits    Limits
 	steps     int64
@@ -323,7 +326,7 @@ func (p *Problem) Interrupted() string {
 }
 
 // Steps counts the steps of the model so far.
-func (p *Problem) Steps() int64 { return p.steps }
+func (p *Problem) Steps() int64 { return p.walked + p.steps }
 
 // Unknowns counts the unknown outcomes that the history itself did not settle.
 func (p *Problem) Unknowns() int { return len(p.unknowns) }

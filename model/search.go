@@ -53,7 +53,7 @@ const (
 // Model is the porcupine model of the problem. When a context ends or the
 // steps are used up it ends early, and says no; see Interrupted.
 func (p *Problem) Model(ctx context.Context) porcupine.Model {
-	p.ctx, p.steps, p.look, p.bytes, p.over, p.truncated = ctx, 0, 0, 0, "", ""
+	p.reset(ctx)
 	return porcupine.Model{
 		Init: func() interface{} { return p.begin() },
 		StepContext: func(ctx context.Context, state, input, _ interface{}) (bool, interface{}) {
@@ -75,7 +75,16 @@ func (p *Problem) Model(ctx context.Context) porcupine.Model {
 	}
 }
 
+// reset begins to count anew what is limited.
+func (p *Problem) reset(ctx context.Context) {
+	p.ctx, p.steps, p.look, p.bytes, p.over, p.truncated = ctx, 0, 0, 0, "", ""
+}
+
+// begin is the state in which the operations begin.
 func (p *Problem) begin() *configurations {
+	if p.carried != nil {
+		return p.carried
+	}
 	return &configurations{list: []configuration{p.leave(configuration{core: p.initial}, op.NewIncarnation, -1)}}
 }
 

@@ -133,15 +133,22 @@ func search(ctx context.Context, partition op.Partition, list []model.Operation,
 		Result:    verdict.Result{Property: Property},
 		Partition: partition, Operations: len(p.Operations), Unknown: p.Unknowns(),
 	}
+	refuted := p.Cut(ctx)
 	m := p.Model(ctx)
 	found := porcupine.CheckOperationsTimeout(m, p.Operations, 0)
 	r.Steps = p.Steps()
+	if found == porcupine.Ok && refuted {
+		panic(fmt.Sprintf("check: porcupine finds an order of a part that has none, from line %v on", p.Operations[0].Metadata))
+	}
 	if found == porcupine.Ok {
 		r.Verdict = verdict.Pass
 		return r, nil
 	}
 	if why := p.Interrupted(); why != "" {
 		r.Verdict, r.Reason = verdict.Undecided, why
+		if n := r.Operations - len(p.Operations); n > 0 {
+			r.Reason += fmt.Sprintf(", from line %v on: the %d operations before have an order", p.Operations[0].Metadata, n)
+		}
 		if gaveUp != nil {
 			r.Reason += fmt.Sprintf("; no order found by the judge, which gave up at %v", gaveUp)
 		}
@@ -201,10 +208,17 @@ func before(a, b []int) bool {
 // Operations selects what the model judges of one partition: all but what is
 // known to have had no effect.
 func Operations(ops []history.Op, partition op.Partition) []model.Operation {
-	var out []model.Operation
+	judged := func(o *history.Op) bool { return o.Request.Partition == partition && o.Outcome != history.NoEffect }
+	n := 0
+	for i := range ops {
+		if judged(&ops[i]) {
+			n++
+		}
+	}
+	out := make([]model.Operation, 0, n)
 	for i := range ops {
 		o := &ops[i]
-		if o.Request.Partition != partition || o.Outcome == history.NoEffect {
+		if !judged(o) {
 			continue
 		}
 		m := model.Operation{Client: o.Process, Request: o.Request, Call: o.Call, Return: o.Return, Line: o.Line, Again: o.Again}
