@@ -32,7 +32,7 @@ import (
 //	+36  term, vote, commit   3 × u64, as of then
 //
 // If last is above op, all between the two was dropped by an entry that a later
-// file has.
+// file has. Without a frame before it the file need not be there yet.
 
 // startBytes is the size of the value.
 const startBytes = 60
@@ -142,6 +142,31 @@ func (j *Journal) Compact(n op.Number) (dropped bool, err error) {
 		j.old, j.oldNumber = nil, 0
 	}
 	return true, nil
+}
+
+// Clear drops all ops, as Compact does some: what is left is a log that Begin made above
+// the last one. What it drops must be kept elsewhere, durably. After an error the log is
+// as before. Nothing of the files is read again, and Reclaim removes them.
+func (j *Journal) Clear() error {
+	if j.failed != nil {
+		return j.failed
+	}
+	s := start{number: j.number + 1, op: j.Last(), last: j.Last(), state: j.state}
+	var err error
+	if s.term, err = j.Term(s.op); err != nil {
+		return err
+	}
+	if err := record.Write(j.o.FS, "journal.clear", startFile(j.o.Dir), j.o.Identity, s.encode()); err != nil {
+		return fmt.Errorf("journal: clear up to op %d: %w", s.op, err)
+	}
+	for _, f := range j.files {
+		j.below = append(j.below, f.number)
+	}
+	err = j.Close()
+	j.old, j.oldNumber, j.file, j.size, j.room = nil, 0, nil, 0, false
+	j.files, j.index, j.tail, j.tailBytes = nil, nil, nil, 0
+	j.base, j.baseTerm, j.seq, j.syncedSeq, j.syncedOp = s.op, s.term, 0, 0, s.op
+	return err
 }
 
 // lastBefore is the last op that lies in a file before this one. Where an op lies

@@ -116,11 +116,11 @@ type Journal struct {
 	tail      []raftlog.Entry
 	tailBytes int
 
-	number    uint32 // of the file being written; 0 before the first
-	file      vfs.File
-	size      int64  // of it, up to the last whole frame
-	room      bool   // zeros follow, up to the end of the file
-	seq       uint64 // of the last frame
+	number    uint32   // of the file being written, or of the one before the first
+	file      vfs.File // nil before the first
+	size      int64    // of it, up to the last whole frame
+	room      bool     // zeros follow, up to the end of the file
+	seq       uint64   // of the last frame
 	syncedSeq uint64
 	syncedOp  op.Number // what is durable of the log as it is now
 
@@ -178,7 +178,7 @@ func (j *Journal) Append(state *raftlog.State, entries []raftlog.Entry) error {
 		}
 	}
 	j.buf = appendFrame(j.buf[:0], j.sum, j.o.Identity.Incarnation, j.seq+1, j.syncedSeq, state, entries)
-	if j.number == 0 || j.size > fileHeader && j.size+int64(len(j.buf)) > int64(j.o.FileBytes) {
+	if j.file == nil || j.size > fileHeader && j.size+int64(len(j.buf)) > int64(j.o.FileBytes) {
 		if err := j.roll(); err != nil {
 			j.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 			return err
@@ -262,7 +262,7 @@ func (j *Journal) noteSync(err error) error {
 // roll syncs the file being written and begins the next one, whose header and
 // name are durable before the first frame.
 func (j *Journal) roll() error {
-	if j.number > 0 {
+	if j.file != nil {
 		if j.room {
 			if err := j.file.Truncate("journal.roll.trim", j.size); err != nil {
 				return fmt.Errorf("journal: trim %s: %w", j.name(j.number), err)

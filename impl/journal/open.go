@@ -44,7 +44,7 @@ func Open(o Options) (*Journal, Report, error) {
 	}
 	j := &Journal{
 		o: o, sum: identitySum(o.Identity), state: from.state, base: from.op, baseTerm: from.term,
-		index: make([]ref, from.last-from.op), seq: from.seq, syncedSeq: from.seq, syncedOp: from.op,
+		index: make([]ref, from.last-from.op), seq: from.seq, syncedSeq: from.seq, syncedOp: from.op, number: from.number - 1,
 	}
 	var numbers []uint32
 	for _, name := range names {
@@ -181,7 +181,7 @@ func (j *Journal) replay(name string, at int64, f *frame) error {
 // settle makes what was found, and the cut of a torn tail, durable, and known to
 // be: the frame that says so is written after the sync that makes it true.
 func (j *Journal) settle() error {
-	if j.number == 0 {
+	if j.file == nil {
 		return nil
 	}
 	// A process crash may have come between the sync of a new file and that of

@@ -105,6 +105,7 @@ func TestCrashAtEveryCallOfAStateCopied(t *testing.T) {
 				c.reach("a base everywhere, after "+string(label), c.copied)
 				c.reach("whole, after "+string(label), c.whole)
 				c.history(4, 0)
+				c.reach("whole again, after "+string(label), c.whole)
 				c.same()
 			}
 		}

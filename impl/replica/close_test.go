@@ -53,6 +53,7 @@ func TestCloseLetsAllFilesGo(t *testing.T) {
 	c := newClusterOf(t, 1, moving)
 	c.elect()
 	c.history(30, 0)
+	c.cfg.Compact = Compaction{} // the base stays
 	c.begin()
 	c.reach("a base", c.copied)
 	c.elect()

@@ -65,24 +65,31 @@ func (r *Replica) excess() (n op.Number, due bool) {
 	return n, full && n >= first
 }
 
-// trimStep compacts the journal, or removes one of the files that it does not need
-// any more.
+// trimStep compacts the journal, or that of the base, or removes one of the files that
+// they do not need any more.
 func (r *Replica) trimStep() error {
 	if !r.trim {
-		more, err := r.jr.Reclaim()
-		if err != nil {
+		log := r.jr
+		if !log.Reclaimable() && r.baseLeft() {
+			log = r.line.base
+		}
+		if _, err := log.Reclaim(); err != nil {
 			return r.again(&r.later, err)
 		}
-		r.unlink = more
+		r.unlink = r.jr.Reclaimable() || r.baseLeft()
 		return nil
+	}
+	if r.baseCovered() {
+		return r.clearBase()
 	}
 	n, due := r.excess()
 	if due {
+		first := r.jr.First()
 		dropped, err := r.jr.Compact(n)
 		if err != nil {
 			return r.again(&r.later, err)
 		}
-		if r.unlink, r.out.Synced = r.unlink || dropped, dropped; dropped {
+		if r.unlink, r.out.Synced = r.unlink || dropped, dropped; r.jr.First() > first { // else files went that held no op
 			r.emit(observe.Event{Action: "Compact", Op: r.jr.First() - 1 + r.line.shift})
 		}
 	}

@@ -169,7 +169,7 @@ func openMember(cfg Config) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.reclaim, r.unlink, r.check = true, r.jr.Reclaimable(), r.rep.Engine.Segments.Unread > 0
+	r.reclaim, r.unlink, r.check = true, r.jr.Reclaimable() || r.baseLeft(), r.rep.Engine.Segments.Unread > 0
 	r.snapshot(f.Applied)
 	if err := r.findStaged(); err != nil {
 		return nil, err
