@@ -36,6 +36,7 @@ SimReads == {[f |-> "poll", key |-> k1, strategy |-> "next", max |-> 3, reset |-
              [f |-> "get", key |-> k1]}
 
 Answer(q) ==
+    /\ Keys # {}
     /\ up = "serve"
     /\ mem.applied = Len(log)
     /\ last' = [a |-> "Answer", q |-> q, r |-> Do(AsContract(mem, disk.segs), q).r]

@@ -10,7 +10,8 @@
 (*   - a sync makes all of a file stable, entries of later ops among them;       *)
 (*   - a boot cuts messages off from the first one that does not agree with the       *)
 (*     checkpoint, and that makes what is left stable;                          *)
-(*   - a boot syncs the folders, after which no removal can be undone.            *)
+(*   - a boot syncs the folders, after which no removal can be undone;            *)
+(*   - a step that fails and does nothing is no sync: it stops at one that fails.    *)
 (* A loss of power that changes nothing on the disk is left out: it is a ProcessCrash.  *)
 EXTENDS MCResetRecord
 
@@ -41,6 +42,10 @@ Drivable ==
     /\ last'.a \in {"Serve", "Checkpoint"} => mem.applied >= Max(Front(disk), found)
     /\ finishing => last'.a \in {"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete", "ProcessCrash", "PowerLoss"}
     /\ (last'.a = "ResetFrontier" /\ disk.ckpt.resetting > mem.gen) => last'.g = disk.ckpt.resetting
+    /\ (last'.a = "StepFails" /\ work' = NoWork) =>
+        \/ work.step \in {"empty", "cleaned"}
+        \/ work.step = "reset" /\ disk.segs.es # <<>>
+        \/ work.step = "clean" /\ \E k \in Keys : disk.files[k].es # <<>>
     /\ last'.a = "PowerLoss" =>
         /\ disk' # disk
         /\ "segs" \in undoable \/ Begins(disk'.segs.es, disk.segs.es)
@@ -77,7 +82,7 @@ SimNext ==
         CASE last'.a = "UnlinkSegments" -> IF disk.segs.es = <<>> THEN undoable ELSE undoable \cup {"segs"}
           [] last'.a = "UnlinkBookmarks" -> undoable \cup {last'.k}
           [] last'.a = "SyncSegments" -> undoable \ {"segs"}
-          [] last'.a = "SyncBookmarks" -> undoable \cap {"segs"}
+          [] last'.a = "SyncBookmarks" -> {x \in undoable : x = "segs" \/ disk'.back[x] # <<>>}
           [] last'.a \in {"PowerLoss", "Boot"} -> {}
           [] OTHER -> undoable
     /\ finishing' =

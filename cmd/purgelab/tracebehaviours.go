@@ -20,31 +20,45 @@ type behavioursAsked struct {
 	count, steps int
 	seed         int64
 	cover        bool
+	// counterexample: of a model that violates a property.
+	counterexample bool
 }
 
 // newTraceBehavioursCmd is "purgelab trace behaviours".
 func newTraceBehavioursCmd() *cobra.Command {
 	o := behavioursAsked{steps: 30, seed: 1}
 	cmd := &cobra.Command{
-		Use:   "behaviours --model NAME (--count N | --cover) --out DIR",
+		Use:   "behaviours --model NAME (--count N | --cover | --counterexample) --out DIR",
 		Short: "Write behaviours of the specification, to be replayed on the implementation",
 		Long: `Write behaviours of a model of one replica, as TLC finds them: --count of them
 drawn by chance, the same ones for the same --seed, or with --cover a set that
 together takes every transition of the model. The models are those of the modules
 SIM*.tla, see 'purgelab spec list'.
 
+With --counterexample the model is one of one replica whose specification has a
+defect, such as defect-marker-no-dirsync. What TLC finds becomes a scenario,
+tlc-<defect>.txt (docs/scenarios.md): a replica is led the same way, with the defect
+of that name and without it, and what it did is judged by the specification again.
+
 Behaviours go into <model>-<seed>.ndjson or <model>-cover.ndjson, in the schema of
 docs/replay.md: of each action its name, its parameters, and the state after it.
 'purgelab trace replay' leads the implementation through them.`,
 		Example: "  purgelab trace behaviours --model sim-ordered --count 100 --seed 7 --out out/behaviours\n" +
-			"  purgelab trace behaviours --model sim-ordered --cover --out out/behaviours",
+			"  purgelab trace behaviours --model sim-ordered --cover --out out/behaviours\n" +
+			"  purgelab trace behaviours --model defect-marker-no-dirsync --counterexample --out out/behaviours",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.model == "" || o.out == "" {
 				return usageError("--model %q, --out %q: want a model and a folder", o.model, o.out)
 			}
-			if o.cover == (o.count > 0) {
-				return usageError("--count %d, --cover %v: want one of them", o.count, o.cover)
+			kinds := 0
+			for _, x := range []bool{o.count > 0, o.cover, o.counterexample} {
+				if x {
+					kinds++
+				}
+			}
+			if kinds != 1 {
+				return usageError("--count %d, --cover %v, --counterexample %v: want one of them", o.count, o.cover, o.counterexample)
 			}
 			if o.steps < 1 {
 				return usageError("--steps %d: want at least 1", o.steps)
@@ -58,6 +72,7 @@ docs/replay.md: of each action its name, its parameters, and the state after it.
 	f.IntVar(&o.steps, "steps", o.steps, "actions of a drawn behaviour at most")
 	f.Int64Var(&o.seed, "seed", o.seed, "seed of what is drawn")
 	f.BoolVar(&o.cover, "cover", false, "take every transition of the model")
+	f.BoolVar(&o.counterexample, "counterexample", false, "a counterexample, as a scenario")
 	f.StringVar(&o.out, "out", "", "folder for the behaviours")
 	return cmd
 }
@@ -72,7 +87,12 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 		return usageError("--model: %w", err)
 	}
 	m := list[0]
-	if _, err := behaviours.DesignOf(m); err != nil {
+	if o.counterexample {
+		err = behaviours.Drivable(m)
+	} else {
+		_, err = behaviours.DesignOf(m)
+	}
+	if err != nil {
 		return usageError("--model: %w", err)
 	}
 	tool, err := findTLC(cmd.Context(), root, cmd.ErrOrStderr())
@@ -81,6 +101,9 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 	}
 	if err := makeFolder("out", o.out); err != nil {
 		return err
+	}
+	if o.counterexample {
+		return writeCounterexample(cmd, tool, filepath.Join(root, "spec"), m, o.out)
 	}
 	name := fmt.Sprintf("%s-%d.ndjson", m.Name, o.seed)
 	if o.cover {

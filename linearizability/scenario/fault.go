@@ -140,7 +140,6 @@ func (w *world) look(n *node) string {
 		return "down"
 	}
 	v := n.member.View()
-	f := v.Facts
 	var b strings.Builder
 	switch {
 	case v.Sealed:
@@ -153,11 +152,19 @@ func (w *world) look(n *node) string {
 	if w.plane != nil && n.incarnation > 1 {
 		fmt.Fprintf(&b, "incarnation %d, ", n.incarnation)
 	}
+	b.WriteString(contents(n.member, &v))
+	return b.String()
+}
+
+// contents says what a replica holds of its partition.
+func contents(m *replica.Replica, v *replica.View) string {
+	var b strings.Builder
+	f := &v.Facts
 	if f.Generation > 0 {
 		fmt.Fprintf(&b, "generation %d, ", f.Generation)
 	}
 	fmt.Fprintf(&b, "start %d, end %d:", f.Start, f.End)
-	recs, err := n.member.Records(f.Start, int(f.End-f.Start))
+	recs, err := m.Records(f.Start, int(f.End-f.Start))
 	if err != nil {
 		return fmt.Sprintf("%s cannot read: %v", b.String(), err)
 	}
@@ -167,7 +174,7 @@ func (w *world) look(n *node) string {
 	if len(recs) == 0 {
 		b.WriteString(" nothing")
 	}
-	for _, m := range n.member.Bookmarks() {
+	for _, m := range m.Bookmarks() {
 		fmt.Fprintf(&b, ", %s at %d", keyName(m.Key), m.Position.Offset)
 	}
 	return b.String()

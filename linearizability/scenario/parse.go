@@ -10,6 +10,7 @@ import (
 	"purgelab/impl/vfs/faultfs"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/invariant"
+	"purgelab/traces/behaviours"
 )
 
 // Parse reads a scenario. An error is an *Error.
@@ -62,11 +63,13 @@ func Parse(file, text string) (*Scenario, error) {
 		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
 	case slices.ContainsFunc(s.Refuses, func(id int) bool { return id > s.Replicas }):
 		return nil, end.bad(1, "refuses: want replicas up to r%d", s.Replicas)
+	case s.driven && (slices.ContainsFunc(s.Steps, func(x Step) bool { return x.act == nil }) || s.Replicas != 1 || s.Partitions != 1 || len(s.Ways()) != 1 || s.Policies[0] != replica.Policy{} || s.Variants != replica.Variants{}):
+		return nil, end.bad(1, "take: want nothing but actions, by one replica of one partition under one design, persisted")
 	case len(s.Steps) == 0:
 		return nil, end.bad(1, "there is no step")
 	case (s.Defect == "") != (s.Red == ""):
 		return nil, end.bad(1, "want both \"defect:\" and \"red:\" in the header, or neither")
-	case s.Defect != "" && !slices.ContainsFunc(s.Steps, func(x Step) bool { return x.Want != x.Wrong }):
+	case s.Defect != "" && !s.driven && !slices.ContainsFunc(s.Steps, func(x Step) bool { return x.Want != x.Wrong }):
 		return nil, end.bad(1, "no line with !! says what the defect %s changes", s.Defect)
 	}
 	return s, nil
@@ -213,7 +216,13 @@ func (s *Scenario) step(r *reader) error {
 	if !slices.Contains(s.clients, client) {
 		s.clients = append(s.clients, client)
 	}
-	do, err := v.read(r, s, slices.Index(s.clients, client))
+	var do func(*world) string
+	var act *behaviours.Act
+	if verb.text == "take" {
+		act, err = readTake(r, s)
+	} else {
+		do, err = v.read(r, s, slices.Index(s.clients, client))
+	}
 	if err != nil {
 		return err
 	}
@@ -230,7 +239,7 @@ func (s *Scenario) step(r *reader) error {
 	case !v.answers && asks:
 		return r.bad(len(what)+1, "%s has no answer", verb.text)
 	}
-	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, counts: verb.text == "files", do: func(w *world) string {
+	s.Steps = append(s.Steps, Step{Line: r.line, Text: strings.TrimSpace(what), Want: want, Wrong: want, asks: v.asks, counts: verb.text == "files", act: act, do: func(w *world) string {
 		got := do(w.all[on])
 		if !now {
 			w.settle()

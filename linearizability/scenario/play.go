@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/observe"
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/invariant"
@@ -30,7 +31,8 @@ type Result struct {
 	Red       []verdict.Result
 	Undecided string
 	History   []history.Event
-	places    []int // per step: of the answer to it in History; -1: none
+	Trace     []observe.Event // of a replica that is led
+	places    []int           // per step: of the answer to it in History; -1: none
 }
 
 // Met tells whether everything is as the file says: the answers, and that nothing
@@ -85,6 +87,10 @@ func Play(ctx context.Context, s *Scenario, way Way, defective bool) *Result {
 	var on defect.Set
 	if defective {
 		on = s.Defects()
+	}
+	if s.driven {
+		r.drive(on)
+		return r
 	}
 	w := newWorld(s, way, on)
 	w.settle()
@@ -219,23 +225,16 @@ func (r *Result) options() (o check.Options) {
 
 // judge asks those who watched, and porcupine.
 func (r *Result) judge(ctx context.Context, w *world, stuck string) {
-	seen := map[string]bool{}
-	red := func(property, reason string) {
-		if !seen[property] {
-			seen[property] = true
-			r.Red = append(r.Red, verdict.Result{Verdict: verdict.Fail, Property: property, Reason: reason})
-		}
-	}
 	for _, v := range w.watch.Violations() {
-		red(v.Property, v.String())
+		r.red(v.Property, v.String())
 	}
 	if stuck != "" {
-		red("NoStuckReplica", stuck)
+		r.red("NoStuckReplica", stuck)
 	}
 	for i, step := range r.Scenario.Steps {
 		got, _ := strconv.Atoi(r.Answers[i])
 		if want, err := strconv.Atoi(step.Want); step.counts && err == nil && got > want {
-			red(Reclaimed, fmt.Sprintf("%s: %d are there, want %d", step.Text, got, want))
+			r.red(Reclaimed, fmt.Sprintf("%s: %d are there, want %d", step.Text, got, want))
 		}
 	}
 	r.History = w.rec.Events()
@@ -249,7 +248,7 @@ func (r *Result) judge(ctx context.Context, w *world, stuck string) {
 	case err != nil:
 		r.Undecided = err.Error()
 	case v.Verdict == verdict.Fail:
-		red(check.Property, v.Reason)
+		r.red(check.Property, v.Reason)
 	case v.Verdict == verdict.Undecided:
 		r.Undecided = v.Reason
 	}

@@ -16,6 +16,7 @@
 //	fault.go     what breaks it
 //	client.go    what is asked, recorded in a history
 //	play.go      plays a scenario and judges it
+//	driven.go    one replica that is led through actions of the specification
 //	observed.go  the history as a report tells it, which must be rejected
 //
 // A scenario is judged three times: each step must answer what its line says; the
@@ -30,6 +31,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/traces/behaviours"
 )
 
 // Scenario is one file.
@@ -68,6 +70,7 @@ type Scenario struct {
 	replaces bool     // disks
 	powers   bool     // takes the power from machines
 	damages  bool     // makes disks lose what they have synced
+	driven   bool     // one replica is led through actions of the specification
 }
 
 // Way is one way to play a scenario.
@@ -119,6 +122,7 @@ type Step struct {
 	asks   bool // a client is answered
 	counts bool // files are counted
 	do     func(*world) string
+	act    *behaviours.Act // of a replica that is led
 }
 
 // Defects of the scenario as a set.

@@ -49,8 +49,11 @@ func TestDefect(t *testing.T) {
 				r := Play(context.Background(), s, way, true)
 				require.Empty(t, r.Trouble())
 				require.NotEmpty(t, r.Red)
-				calm := Play(context.Background(), s, way, false)
-				require.NotEqual(t, calm.Answers, r.Answers)
+				if calm := Play(context.Background(), s, way, false); s.driven {
+					require.Empty(t, calm.Red)
+				} else {
+					require.NotEqual(t, calm.Answers, r.Answers)
+				}
 			})
 		}
 	}

@@ -100,6 +100,8 @@ func init() {
 		"force":        {answers: true, read: readForce},
 
 		"purge-topic": {answers: true, read: readPurgeTopic},
+
+		"take": {answers: true}, // readTake
 	}
 }
 

@@ -29,10 +29,10 @@ PrintTo == PrintT(ToString(<<"TO", last', SimShown'>>))
 const shortSeconds = 10
 
 // NotDrivableError is a model of which no behaviours can be read off.
-type NotDrivableError struct{ Model, Module string }
+type NotDrivableError struct{ Model, Module, Want string }
 
 func (e *NotDrivableError) Error() string {
-	return fmt.Sprintf("model %s: its module is %s: want one of SIM*.tla", e.Model, e.Module)
+	return fmt.Sprintf("model %s: its module is %s: want %s", e.Model, e.Module, e.Want)
 }
 
 // modules of the specification from which behaviours can be read off, with the design.
@@ -43,7 +43,7 @@ func DesignOf(m models.Model) (string, error) {
 	if d, ok := modules[m.Module]; ok {
 		return d, nil
 	}
-	return "", &NotDrivableError{m.Name, m.Module}
+	return "", &NotDrivableError{m.Name, m.Module, "one of SIM*.tla"}
 }
 
 // explore runs a model with its prints read off; more is added to the configuration.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"go.etcd.io/raft/v3/raftpb"
 
@@ -12,6 +13,7 @@ import (
 	"purgelab/impl/record"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 )
 
@@ -35,14 +37,19 @@ type driver struct {
 	boots   uint64
 	log     []op.Request // as the specification has it: op n is log[n-1], and op n+1 here
 	events  []observe.Event
+	sink    observe.Sink // nil: nobody else listens
 	answers []replica.Answer
 	purged  progress
 	was     map[string]any // the specification's state before the action
 	opening *opening       // nil: no boot is under way
+	faults  *faultfs.Set   // of the disk
+	intent  op.Generation  // the highest one that the replica was told
+	left    []string       // what the last loss of power left of what was not synced
+	lost    int            // and how much it took
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
-	d := &driver{design: design, defects: defects, disk: crashfs.New()}
+	d := &driver{design: design, defects: defects, disk: crashfs.New(), faults: faultfs.NewSet()}
 	fs := d.disk.FS()
 	format := replica.Config{ID: self, Cluster: identity.Cluster, FS: fs, Dir: dir}
 	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(format)); err != nil {
@@ -52,7 +59,12 @@ func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
 }
 
 // Observe keeps what the replica tells.
-func (d *driver) Observe(e observe.Event) { d.events = append(d.events, e) }
+func (d *driver) Observe(e observe.Event) {
+	d.events = append(d.events, e)
+	if d.sink != nil && d.opening == nil {
+		d.sink.Observe(e)
+	}
+}
 
 // boot opens the replica.
 func (d *driver) boot() error {
@@ -66,7 +78,7 @@ func (d *driver) boot() error {
 // open opens the replica on a disk, the same way each time in one boot.
 func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 	cfg := replica.Config{
-		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: disk.FS(), Dir: dir,
+		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.faults.Wrap(disk.FS()), Dir: dir,
 		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
@@ -84,8 +96,32 @@ func (d *driver) processCrash() {
 
 // powerLoss ends it, and leaves of the disk what is stable and what keep wants.
 func (d *driver) powerLoss(keep func(crashfs.Change) bool) {
-	d.r = nil
-	d.disk.PowerLossKeeping(keep)
+	d.r, d.left, d.lost = nil, nil, 0
+	d.disk.PowerLossKeeping(func(c crashfs.Change) bool {
+		kept := keep(c)
+		if name := nameOf(c); !kept {
+			d.lost++
+		} else if !slices.Contains(d.left, name) {
+			d.left = append(d.left, name)
+		}
+		return kept
+	})
+}
+
+// nameOf names a change that is not synced: of names path+name, path-name or
+// path-name+name; of bytes path and where the write ends.
+func nameOf(c crashfs.Change) string {
+	if !c.Names() {
+		return fmt.Sprintf("%s:%d", c.Path, c.End)
+	}
+	name := c.Path
+	if c.From != "" {
+		name += "-" + c.From
+	}
+	if c.To != "" {
+		name += "+" + c.To
+	}
+	return name
 }
 
 // step gives one input.

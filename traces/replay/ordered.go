@@ -164,7 +164,10 @@ func openedAtBoot(disk map[string]any) string {
 
 // frontOrdered is Front(disk).
 func frontOrdered(disk map[string]any) int {
-	f := disk["dirs"].(map[string]any)[openedAtBoot(disk)].(map[string]any)
+	f, ok := disk["dirs"].(map[string]any)[openedAtBoot(disk)].(map[string]any)
+	if !ok { // a defect: the marker names a folder that is not there
+		return integer(disk["marker"].(map[string]any)["p"])
+	}
 	return max(integer(f["ckpt"].(map[string]any)["applied"]), integer(disk["marker"].(map[string]any)["p"]), lastOp(f["segs"]), lastOp(f["bms"]))
 }
 

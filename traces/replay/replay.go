@@ -21,6 +21,11 @@ import (
 // Replay leads a replica with the given defects through b. The answer is the first
 // difference, nil if there is none; an error means that b cannot be replayed.
 func Replay(b *behaviours.Behaviour, defects defect.Set) (*Difference, error) {
+	return follow(b, defects, func(*driver, *behaviours.Act) {})
+}
+
+// follow tells of every action that was taken, before the states are compared.
+func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *behaviours.Act)) (*Difference, error) {
 	design, err := replica.ParseDesign(b.Design)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -39,7 +44,7 @@ func Replay(b *behaviours.Behaviour, defects defect.Set) (*Difference, error) {
 		if i > 0 {
 			d.was = b.Acts[i-1].State
 		}
-		diff, err := d.act(t, a)
+		diff, err := d.act(t, a, took)
 		if err != nil {
 			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
 		}
@@ -52,13 +57,14 @@ func Replay(b *behaviours.Behaviour, defects defect.Set) (*Difference, error) {
 }
 
 // act takes one action and compares the states.
-func (d *driver) act(t *Design, a *behaviours.Act) (*Difference, error) {
+func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviours.Act)) (*Difference, error) {
 	if a.Action != "Init" {
 		i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Action == a.Action })
 		if i < 0 {
 			return nil, fmt.Errorf("action %s: not in the table of %s", a.Action, t.Name)
 		}
 		err := t.Rows[i].take(d, a)
+		took(d, a)
 		var diff *Difference
 		if errors.As(err, &diff) {
 			return diff, nil

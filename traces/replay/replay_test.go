@@ -95,6 +95,9 @@ func TestEveryTransition(t *testing.T) {
 	}
 	for _, d := range Table {
 		for _, r := range d.Rows {
+			if strings.Contains(r.Note, "In counterexamples only.") {
+				continue // scenarios take them
+			}
 			require.True(t, taken[d.Name][string(r.Action)], "%s of %s is in the table and was never taken", r.Action, d.Name)
 		}
 	}

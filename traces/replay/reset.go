@@ -1,12 +1,13 @@
 package replay
 
 import (
-	"fmt"
 	"strings"
 
+	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
@@ -25,6 +26,8 @@ var resetRows = []Row{
 	{"UnlinkBookmarks", "take one step of the purge; in a boot, stop it after the removal", "impl/engine/flat: wipe.unlinkBookmarks", "", takeUnlinkBookmarks},
 	{"SyncBookmarks", "take steps of the purge; in a boot, stop it after the second folder", "impl/engine/flat: wipe.syncBookmarks", "One step for each folder.", takeSyncBookmarks},
 	{"PurgeComplete", "take steps of the purge; in a boot, let it end", "impl/engine/flat: wipe.complete", "", takePurgeCompleteReset},
+	{"StepFails", "have the disk refuse the call of the next step, take it", "impl/replica: purgeStep", "A sync that fails stops the replica instead. In counterexamples only.", takeStepFails},
+	{"RetryPurge", "none", "impl/replica: retried", "In the step that comes next. In counterexamples only.", takeNothing},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
 	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
 	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
@@ -38,6 +41,8 @@ type opening struct {
 }
 
 const (
+	unlinkSegment  = "purge.segment.unlink"
+	syncSegments   = "purge.segment.dirsync"
 	unlinkBookmark = "purge.bookmark.unlink"
 	syncBookmarks  = "purge.bookmark.dirsync"
 )
@@ -63,9 +68,12 @@ func (o *opening) image(d *driver) *crashfs.Disk {
 	return disk
 }
 
-func takeBootReset(d *driver, a *behaviours.Act) error {
-	disk := d.was["disk"].(map[string]any)
-	if integer(disk["reset"].(map[string]any)["g"]) <= integer(disk["done"]) {
+func takeBootReset(d *driver, _ *behaviours.Act) error {
+	disk, err := readFlat(d.disk)
+	if err != nil {
+		return err
+	}
+	if integer(disk.reset["g"]) <= integer(disk.done) {
 		return d.boot()
 	}
 	d.boots++
@@ -75,12 +83,13 @@ func takeBootReset(d *driver, a *behaviours.Act) error {
 }
 
 // opened moves the boot under way on.
-func (d *driver) opened(last vfs.Label, times int) error {
-	d.opening.last, d.opening.times = last, times
-	d.disk = d.opening.image(d)
-	if !d.disk.Crashed() {
-		return fmt.Errorf("%s is not called %d times in the boot", last, times)
+func (d *driver) opened(last vfs.Label, times int, action observe.Action) error {
+	next := opening{d.opening.before, last, times}
+	disk := next.image(d)
+	if !disk.Crashed() {
+		return &missing{action}
 	}
+	*d.opening, d.disk = next, disk
 	return nil
 }
 
@@ -113,6 +122,7 @@ func takeMaterializeReset(d *driver, a *behaviours.Act) error {
 
 func takeResetFrontier(d *driver, a *behaviours.Act) error {
 	g := op.Generation(integer(a.With["g"]))
+	d.intent = max(d.intent, g)
 	if err := d.step(replica.Input{Intents: []replica.Intent{{Generation: g}}}); err != nil {
 		return err
 	}
@@ -121,9 +131,9 @@ func takeResetFrontier(d *driver, a *behaviours.Act) error {
 
 func takePurgeStep(d *driver, a *behaviours.Act) error { return d.until(replica.PurgeOn, a.Action) }
 
-func takeUnlinkBookmarks(d *driver, _ *behaviours.Act) error {
+func takeUnlinkBookmarks(d *driver, a *behaviours.Act) error {
 	if d.opening != nil {
-		return d.opened(unlinkBookmark, 1)
+		return d.opened(unlinkBookmark, 1, a.Action)
 	}
 	_, err := d.work(replica.PurgeOn, "")
 	return err
@@ -131,7 +141,7 @@ func takeUnlinkBookmarks(d *driver, _ *behaviours.Act) error {
 
 func takeSyncBookmarks(d *driver, a *behaviours.Act) error {
 	if d.opening != nil {
-		return d.opened(syncBookmarks, 2)
+		return d.opened(syncBookmarks, 2, a.Action)
 	}
 	return takePurgeStep(d, a)
 }
@@ -205,4 +215,32 @@ func entriesOf(file any) []any { return file.(map[string]any)["es"].([]any) }
 // begins tells whether list begins with some.
 func begins(some, list []any) bool {
 	return len(some) <= len(list) && differ("", some, list[:len(some)]) == nil
+}
+
+// refused are the disk calls of the steps of a purge, by what was done before; of the
+// cleanup the first one while files are left.
+var refused = map[string]string{
+	"reset": unlinkSegment, "unlinked": syncSegments, "empty": "purge.reset", "clean": unlinkBookmark, "cleaned": "purge.gen",
+}
+
+// takeStepFails has the disk refuse one call.
+func takeStepFails(d *driver, a *behaviours.Act) error {
+	step, _ := a.With["step"].(string)
+	label := refused[step]
+	if len(list(d.disk.FS(), bookmarksDir)) == 0 && step == "clean" {
+		label = syncBookmarks
+	}
+	rule, err := faultfs.Parse("fail-before label=" + label)
+	if err != nil {
+		return err
+	}
+	hits := d.faults.Hits()
+	d.faults.Add(rule)
+	defer d.faults.Clear()
+	for range 4 { // the step before it may have to find out that nothing is left to do
+		if _, err := d.work(replica.PurgeOn, ""); err != nil || d.faults.Hits() > hits {
+			return err
+		}
+	}
+	return &missing{a.Action}
 }

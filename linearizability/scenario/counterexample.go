@@ -1,0 +1,92 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purgelab/impl/defect"
+	"purgelab/traces/behaviours"
+	"purgelab/traces/replay"
+)
+
+// Counterexample is a scenario that was made of a behaviour of the specification in
+// which a property does not hold.
+type Counterexample struct {
+	Name string // of the scenario
+	Text string // of the file
+	// Defect is that of the implementation that has the name of the specification's,
+	// empty if none has.
+	Defect string
+	// Difference is the first thing in which the replica that has the defect is not what
+	// the behaviour says, nil if it is led through all of it.
+	Difference *replay.Difference
+	// Calm is the scenario played without the defect, Red with it; nil if there is none.
+	Calm, Red *Result
+}
+
+// Reproduced tells whether the scenario is one as it should be: with the defect a property
+// is violated, and nothing is wrong without it.
+func (c *Counterexample) Reproduced() bool {
+	return len(c.Calm.Red) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.Red) > 0)
+}
+
+// FromCounterexample makes a scenario of b, which violates property in a model whose
+// specification has a defect; why says what goes wrong then.
+func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, property, why string) (*Counterexample, error) {
+	c := &Counterexample{Name: "tlc-" + name}
+	on, err := defect.Parse(name)
+	if err == nil && on != 0 {
+		c.Defect = name
+	}
+	steps, diff, err := replay.Follow(b, on)
+	if err != nil {
+		return nil, err
+	}
+	c.Difference = diff
+	file := c.Name + ".txt"
+	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: It never happens that %s.\n"+
+		"origin: TLC, %s violated\nreplicas: 1\ndesign: %s\n", b.Model, c.Name, why, property, b.Design)
+	answers := slices.Repeat([]string{"?"}, len(steps))
+	s, err := Parse(file, head+"\n"+written(steps, answers, answers))
+	if err != nil {
+		return nil, err
+	}
+	c.Calm = Play(ctx, s, s.Ways()[0], false)
+	answers, wrong := c.Calm.Answers, c.Calm.Answers
+	if c.Defect != "" {
+		s.Defect = c.Defect
+		c.Red = Play(ctx, s, s.Ways()[0], true)
+		wrong = c.Red.Answers
+		if c.Reproduced() {
+			red := c.Red.Red[0].Property
+			if c.Red.violates(property) {
+				red = property
+			}
+			head += fmt.Sprintf("defect: %s\nred: %s\n", c.Defect, red)
+		} else {
+			wrong = answers
+		}
+	}
+	c.Text = head + "\n" + written(steps, answers, wrong)
+	return c, nil
+}
+
+// written are steps with what is answered, and what the defect makes of it.
+func written(steps, answers, wrong []string) string {
+	width := 0
+	for _, x := range steps {
+		if len(x) <= 40 {
+			width = max(width, len(x))
+		}
+	}
+	var out strings.Builder
+	for i, x := range steps {
+		fmt.Fprintf(&out, "take %-*s -> %s\n", width, x, answers[i])
+		if wrong[i] != answers[i] {
+			fmt.Fprintf(&out, "!! %s\n", wrong[i])
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,171 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/linearizability/invariant"
+	"purgelab/linearizability/verdict"
+	"purgelab/traces"
+	"purgelab/traces/behaviours"
+	"purgelab/traces/replay"
+)
+
+// This file plays scenarios whose steps are actions of the specification. One replica is
+// led through them: it is given ops by a leader that is not there, and it does the disk
+// work that the next action is, and no other. Nobody asks it anything.
+
+// readTake reads an action of the specification.
+func readTake(r *reader, s *Scenario) (*behaviours.Act, error) {
+	from := r.at
+	var words []string
+	for r.peek().text != "" {
+		words = append(words, r.peek().text)
+		r.at++
+	}
+	if len(words) == 0 {
+		return nil, r.bad(r.peek().column, "want an action of the specification, got the end")
+	}
+	a, at, err := replay.Action(words)
+	if err != nil {
+		return nil, r.bad(r.list[from+at].column, "%v", err)
+	}
+	s.driven = true
+	return a, nil
+}
+
+// driven is a replica that is led, and those who watch it.
+type driven struct {
+	*replay.Drive
+	r     *Result
+	watch *invariant.Checker
+	now   int64
+	up    bool
+}
+
+// Observe is what the replica tells.
+func (d *driven) Observe(e observe.Event) {
+	e.Time, e.Replica = d.now, 1
+	d.r.Trace = append(d.r.Trace, e)
+	d.watch.Observe(e)
+}
+
+// drive plays the steps, lets the replica come to rest, and judges.
+func (r *Result) drive(on defect.Set) {
+	d := &driven{r: r, watch: invariant.New(1, 1, 1)}
+	d.watch.Design(r.Design)
+	d.watch.Promises(true, true)
+	d.watch.Policy(r.Policy)
+	var err error
+	if d.Drive, err = replay.NewDrive(r.Design, on, d); err != nil {
+		r.Undecided = err.Error()
+		return
+	}
+	for i, step := range r.Scenario.Steps {
+		d.now = int64(i)
+		r.Answers = append(r.Answers, d.take(step.act))
+		r.places = append(r.places, -1)
+		if r.Answers[i] != r.want(i) {
+			r.Differ = append(r.Differ, i)
+		}
+	}
+	stuck := d.rest()
+	for _, v := range d.watch.Violations() {
+		r.red(v.Property, v.String())
+	}
+	if stuck != "" {
+		r.red("NoStuckReplica", stuck)
+	}
+}
+
+// red notes a violation, of each property the first one.
+func (r *Result) red(property, reason string) {
+	if !r.violates(property) {
+		r.Red = append(r.Red, verdict.Result{Verdict: verdict.Fail, Property: property, Reason: reason})
+	}
+}
+
+// take takes an action and says what the replica then is.
+func (d *driven) take(a *behaviours.Act) string {
+	err := d.Take(a)
+	d.look()
+	switch {
+	case errors.Is(err, replay.ErrNotTaken):
+		return "not taken; " + d.holds()
+	case err != nil:
+		return "stops: " + cause(err)
+	}
+	return d.holds()
+}
+
+// cause is what is told of an error with which a replica stopped.
+func cause(err error) string {
+	var disk *replica.DiskError
+	if errors.As(err, &disk) {
+		return "its disk failed"
+	}
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
+}
+
+// look lets the watchers look at the replica.
+func (d *driven) look() {
+	m := d.Member()
+	if m == nil {
+		d.up = false
+		return
+	}
+	if !d.up {
+		d.up = true
+		d.watch.Booted(d.now, 1, 0, m)
+	}
+	d.watch.Acknowledged(1, 0, m.View().Last)
+	d.watch.Stepped(d.now, 1, 0, m)
+}
+
+// holds says what the replica has; ops are counted as the specification does.
+func (d *driven) holds() string {
+	m := d.Member()
+	if m == nil {
+		return "down"
+	}
+	v := m.View()
+	words := "replays"
+	if v.Serving {
+		words = "serves"
+	}
+	return fmt.Sprintf("%s, op %d, %s", words, max(v.Facts.Applied, 1)-1, contents(m, &v))
+}
+
+// rest says what keeps the replica from rest; empty if it comes to it.
+func (d *driven) rest() string {
+	d.now++
+	err := d.Rest()
+	d.look()
+	if err != nil {
+		return "the replica stops: " + cause(err)
+	}
+	m := d.Member()
+	if v := m.View(); !v.Serving || v.Facts.Applied != v.Committed || v.Purging {
+		return fmt.Sprintf("the replica applied op %d of %d committed, serving: %v, purging: %v", v.Facts.Applied, v.Committed, v.Serving, v.Purging)
+	}
+	d.watch.Rest(d.now, 0, []invariant.Subject{m})
+	return ""
+}
+
+// DrivenTrace is what the replica of a scenario that leads one did.
+func (r *Result) DrivenTrace() (*traces.Trace, error) {
+	var out bytes.Buffer
+	w := traces.NewWriter(&out, traces.Header{Design: r.Design.String(), Replicas: 1, Partitions: 1})
+	for _, e := range r.Trace {
+		w.Observe(e)
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return traces.Read(&out, r.Scenario.Name)
+}

@@ -1,0 +1,160 @@
+package scenario
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/defect"
+	"purgelab/traces"
+	"purgelab/traces/behaviours"
+	"purgelab/traces/models"
+	"purgelab/traces/tlc"
+)
+
+var update = flag.Bool("update", false, "write the table of counterexamples into docs/replay.md")
+
+const (
+	specDir = "../../spec"
+	page    = "../../docs/replay.md"
+)
+
+// notLed are models of one replica that violate a property by actions through which no
+// replica is led, and why.
+var notLed = map[string]string{
+	"defect-held-dropped":                   "a change is held by a leader, and the replica that is led is a follower",
+	"defect-held-reordered":                 "a change is held by a leader, and the replica that is led is a follower",
+	"defect-floor-kept-across-sequences":    "op numbers begin anew: what all replicas lost is no matter of one",
+	"defect-floor-kept-across-incarnations": "another partition of the same name: no matter of one replica",
+}
+
+// led are the scenarios that lead a replica, by the model that they come from.
+func led(t *testing.T) map[string]*Scenario {
+	out := map[string]*Scenario{}
+	for _, s := range own(t) {
+		if s.driven {
+			out["defect-"+strings.TrimPrefix(s.Name, "tlc-")] = s
+		}
+	}
+	return out
+}
+
+// TestRoundTrips: what TLC finds in a specification with a defect is found in the
+// implementation with the defect of that name, and not without it; and what the
+// implementation did without it the specification accepts. docs/replay.md has it all.
+func TestRoundTrips(t *testing.T) {
+	tool, err := tlc.Find(context.Background(), "../../.tools", os.Stderr)
+	require.NoError(t, err)
+	all, err := models.Load(specDir)
+	require.NoError(t, err)
+	files := led(t)
+	var played []*Result
+	var list []*traces.Trace
+	var rows []string
+	for _, m := range all {
+		s := files[m.Name]
+		switch why, known := notLed[m.Name]; {
+		case m.Defect == "" || behaviours.Drivable(m) != nil:
+			continue
+		case known:
+			require.Nil(t, s, m.Name)
+			rows = append(rows, fmt.Sprintf("| `%s` | not led: %s | | | |\n", m.Name, why))
+			continue
+		}
+		require.NotNil(t, s, "%s: purgelab trace behaviours --model %s --counterexample --out linearizability/scenario/files", m.Name, m.Name)
+		require.Contains(t, s.Origin, m.Expect)
+		if _, err := defect.Parse(m.Defect); err == nil {
+			require.Equal(t, m.Defect, s.Defect, "the implementation has the defect, and the scenario does not show it")
+		}
+		for _, defective := range []bool{false, true} {
+			if defective && s.Defect == "" {
+				continue
+			}
+			r := Play(context.Background(), s, s.Ways()[0], defective)
+			require.Empty(t, r.Trouble())
+			trace, err := r.DrivenTrace()
+			require.NoError(t, err)
+			played, list = append(played, r), append(list, trace)
+		}
+	}
+	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: specDir}, list)
+	require.NoError(t, err)
+	for i, r := range played {
+		if !r.Defective {
+			require.Equal(t, tlc.Pass, reports[i].Verdict, "%s: %s %v", r.Scenario.Name, reports[i].Reason, reports[i].Rejections)
+			rows = append(rows, fmt.Sprintf("| `%s` | %d | %s |", r.Scenario.Name, len(r.Answers), strings.TrimSuffix(strings.TrimPrefix(r.Scenario.Origin, "TLC, "), " violated")))
+			if r.Scenario.Defect == "" {
+				rows[len(rows)-1] += " no such defect | |\n"
+			}
+			continue
+		}
+		require.NotEqual(t, tlc.Undecided, reports[i].Verdict, "%s: %s", r.Scenario.Name, reports[i].Reason)
+		var red []string
+		for _, x := range r.Red {
+			red = append(red, x.Property)
+		}
+		slices.Sort(red)
+		rows[len(rows)-1] += fmt.Sprintf(" %s | %s |\n", strings.Join(red, ", "), map[bool]string{true: "accepted", false: "rejected"}[reports[i].Verdict == tlc.Pass])
+	}
+	slices.Sort(rows)
+	table := "| scenario, or model | actions | violated in the model | violated with the defect | trace with it |\n|---|---|---|---|---|\n" + strings.Join(rows, "")
+	b, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(b), "| scenario, or model |")
+	require.True(t, ok)
+	_, after, ok := strings.Cut(rest, "\n\n")
+	require.True(t, ok)
+	text := before + table + "\n" + after
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(text), 0o666))
+		return
+	}
+	require.Equal(t, text, string(b), "go test ./linearizability/scenario -run TestRoundTrips -update")
+}
+
+// TestFoundAgain: the file is what TLC finds.
+func TestFoundAgain(t *testing.T) {
+	tool, err := tlc.Find(context.Background(), "../../.tools", os.Stderr)
+	require.NoError(t, err)
+	all, err := models.Load(specDir)
+	require.NoError(t, err)
+	m := all[slices.IndexFunc(all, func(m models.Model) bool { return m.Name == "defect-marker-no-dirsync" })]
+	b, property, err := behaviours.Counterexample(context.Background(), tool, specDir, m)
+	require.NoError(t, err)
+	c, err := FromCounterexample(context.Background(), b, m.Defect, property, m.Why)
+	require.NoError(t, err)
+	text, err := os.ReadFile("files/" + c.Name + ".txt")
+	require.NoError(t, err)
+	require.Equal(t, string(text), c.Text)
+
+	// A model that holds has none, one of a group is not led.
+	holds := m
+	holds.Cfg = "MCOrderedLocalFew.cfg"
+	_, _, err = behaviours.Counterexample(context.Background(), tool, specDir, holds)
+	var none *behaviours.HoldsError
+	require.ErrorAs(t, err, &none)
+	holds.Module = "MCOrderedGroup.tla"
+	var other *behaviours.NotDrivableError
+	require.ErrorAs(t, behaviours.Drivable(holds), &other)
+}
+
+// TestLedMistakes: what is wrong with a step that leads a replica is named with its place.
+func TestLedMistakes(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{head + "take -> down\n", "f.txt:6:6: want an action of the specification"},
+		{head + "take Jump -> down\n", `f.txt:6:6: action "Jump"`},
+		{head + "take Materialize n=x append 1 -> down\n", `f.txt:6:18: n "x": want a number`},
+		{head + "take Materialize n=1 append -> down\n", `f.txt:6:22: op "append": want one of`},
+		{head + "take Materialize n=1 store k1 y 0 -> down\n", `f.txt:6:31: o "y": want a number`},
+		{head + "take Boot -> down\nlatest -> 0\n", "f.txt:7:1: take: want nothing but actions"},
+	} {
+		_, err := Parse("f.txt", c.text)
+		require.ErrorContains(t, err, c.want)
+	}
+}

@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/traces/behaviours"
+)
+
+// Drive leads a replica through actions as Replay does, and compares it with nothing:
+// whether a replica that does not follow the specification does any harm is for others
+// to judge.
+type Drive struct {
+	d     *driver
+	table *Design
+}
+
+// NewDrive begins with an empty disk. What the replica does goes to sink.
+func NewDrive(design replica.Design, defects defect.Set, sink observe.Sink) (*Drive, error) {
+	d, err := newDriver(design, defects)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(Table, func(t Design) bool { return t.Name == design.String() })
+	d.sink = sink
+	return &Drive{d, &Table[i]}, nil
+}
+
+// Member is the replica, nil while it is down.
+func (v *Drive) Member() *replica.Replica { return v.d.r }
+
+// ErrNotTaken is an action that the replica, as it is, does not take: what has to come
+// before it did not.
+var ErrNotTaken = errors.New("not taken")
+
+// inBoot are the actions of a cleanup that a boot ends.
+var inBoot = []observe.Action{"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete"}
+
+// Take takes an action. Of a loss of power With["keep"] says what outlives it, as Left
+// does. An error that is not ErrNotTaken is that with which the replica stopped by
+// itself, after which it is down and has lost all that was not synced.
+func (v *Drive) Take(a *behaviours.Act) error {
+	d := v.d
+	i := slices.IndexFunc(v.table.Rows, func(r Row) bool { return r.Action == a.Action })
+	if i < 0 {
+		return fmt.Errorf("%w: %s is no action of %s", ErrNotTaken, a.Action, v.table.Name)
+	}
+	begins := a.Action == "Boot"
+	ends := a.Action == "ProcessCrash" || a.Action == "PowerLoss"
+	down := d.r == nil && d.opening == nil
+	if down != begins && !(down && a.Action == "PowerLoss") || d.opening != nil && !ends && !slices.Contains(inBoot, a.Action) {
+		return ErrNotTaken
+	}
+	if o := d.opening; ends && o != nil { // what the boot has done is told now
+		d.opening = nil
+		o.image(d)
+	}
+	var err error
+	if a.Action == "PowerLoss" {
+		d.powerLoss(kept(fmt.Sprint(a.With["keep"])))
+	} else {
+		err = v.table.Rows[i].take(d, a)
+	}
+	if ends {
+		d.sink.Observe(observe.Event{Action: a.Action})
+	}
+	d.follow()
+	var miss *missing
+	switch {
+	case errors.As(err, &miss):
+		return ErrNotTaken
+	case err != nil:
+		d.opening = nil
+		d.powerLoss(kept("none"))
+		d.sink.Observe(observe.Event{Action: "PowerLoss"})
+	}
+	return err
+}
+
+// Left says what outlived the last loss of power of what was not synced: none, all, or
+// the names of changes.
+func (v *Drive) Left() string {
+	switch d := v.d; {
+	case len(d.left) == 0:
+		return "none"
+	case d.lost == 0:
+		return "all"
+	default:
+		return strings.Join(d.left, ",")
+	}
+}
+
+// kept is the opposite of Left.
+func kept(text string) func(crashfs.Change) bool {
+	return func(c crashfs.Change) bool {
+		return text == "all" || slices.Contains(strings.Split(text, ","), nameOf(c))
+	}
+}
+
+// Rest boots the replica if it is down, lets it hear that all it was brought is
+// committed, and do what it then has to do.
+func (v *Drive) Rest() error {
+	d := v.d
+	if d.opening != nil {
+		d.disk, d.opening = d.opening.before, nil
+	}
+	if d.r == nil {
+		if err := d.boot(); err != nil {
+			return err
+		}
+	}
+	if err := d.agree(); err != nil {
+		return err
+	}
+	if n := len(d.log); n > 0 {
+		if err := d.commit(n); err != nil {
+			return err
+		}
+	}
+	if d.intent > 0 {
+		if err := d.step(replica.Input{Intents: []replica.Intent{{Generation: d.intent}}}); err != nil {
+			return err
+		}
+	}
+	// What a disk refused is tried again after some ticks: fewer than a follower waits.
+	for range patience {
+		if err := d.step(replica.Input{Tick: true}); err != nil {
+			return err
+		}
+		const most = 1000 // no replica of a scenario has more to do
+		for n := 0; ; n++ {
+			out, err := d.r.Step(replica.Input{Work: true})
+			if err != nil {
+				return err
+			}
+			if !out.Work {
+				break
+			}
+			if n == most {
+				return fmt.Errorf("replay: %d pieces of work and no end", most)
+			}
+		}
+	}
+	return nil
+}
+
+const patience = 15
+
+// Follow is Replay that also writes down the actions, in a way that does not need the
+// states: for Drive to take them with any defect, or with none.
+func Follow(b *behaviours.Behaviour, defects defect.Set) (words []string, diff *Difference, err error) {
+	diff, err = follow(b, defects, func(d *driver, a *behaviours.Act) {
+		if a.Action == "Init" {
+			return
+		}
+		line := Words(a)
+		if a.Action == "PowerLoss" {
+			line += " keep=" + (&Drive{d: d}).Left()
+		}
+		words = append(words, line)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range b.Acts[len(words)+1:] { // not followed to here
+		line := Words(&a)
+		if a.Action == "PowerLoss" {
+			line += " keep=none"
+		}
+		words = append(words, line)
+	}
+	return words, diff, nil
+}
