@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces replay traces-all coverage mutations linearizability agree sweep policies crash-points teeth minimize matrix bench benchmarks clean
+.PHONY: help tools build demo test check spec spec-full traces replay traces-all coverage mutations spec-mutations linearizability agree sweep policies crash-points teeth minimize matrix bench benchmarks clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -17,6 +17,7 @@ SEEDS       ?= 200
 SWEEP       ?= 1..500
 POLICIES    ?= 1..1000
 REPLAYS     ?= 3400
+GUARDS      ?= each
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## this list
@@ -69,11 +70,14 @@ coverage: tools ## what traces show and models take: docs/coverage.md; fails if 
 mutations: tools ## 1,000 fields of good traces changed, and events lost and exchanged: docs/mutations.md
 	$(GO) test ./traces -timeout 60m -run TestMutations -mutations 1000 -mutations-page ../docs/mutations.md -v
 
+spec-mutations: tools ## one guard of each module of the specification changed, or with GUARDS=all every one, and who notices: docs/spec-mutations.md
+	$(GO) test ./traces/guards -timeout 12h -run TestGuards -guards $(GUARDS) -guards-kept ../../$(OUT)/spec-mutations -guards-page ../../docs/spec-mutations.md -v
+
 linearizability: ## linearizability tests over SEEDS seeds
 	$(GO) test ./linearizability/... -seeds $(SEEDS)
 
 agree: ## the judge of histories against a textbook's search, on 100,000 small ones
-	$(GO) test ./linearizability/check -run TestJudgeAgreesWithNaive -v -timeout 0 -seeds 8400
+	$(GO) test ./linearizability/check -run TestAgree$$ -v -timeout 0 -seeds 8400
 
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
 	$(BIN) sweep --seeds $(SWEEP) --replicas 3 --faults all --clients 4 --ops 300 --out $(OUT)/sweep

@@ -20,6 +20,7 @@ type shape struct {
 	dense     bool // more of what is rare, for short histories
 	repeats   bool // clients ask again, and go on with a session after an unknown outcome
 	bug       bug  // what goes wrong, once, half way
+	rest      int  // after so many requests nobody asks until all are answered; 0: never
 	// begins is how many new incarnations there are at most, and loses what they
 	// may lack.
 	begins int
@@ -45,7 +46,7 @@ func generateWith(seed uint64, s shape) (*history.Recorder, *model.State, bool) 
 		}
 		c := g.r.IntN(len(g.clients))
 		switch x := &g.clients[c]; {
-		case x.req == nil && g.invoked < s.ops:
+		case x.req == nil && g.invoked < s.ops && !g.rests():
 			x.req = g.named(x, g.request(x))
 			g.rec.Invoke(c, g.now, x.req)
 			g.invoked++
@@ -145,6 +146,8 @@ func (g *generator) busy() bool {
 	}
 	return false
 }
+
+func (g *generator) rests() bool { return g.rest > 0 && g.invoked%g.rest == 0 && g.busy() }
 
 func (g *generator) era() op.Generation { return g.state.Generation() }
 
