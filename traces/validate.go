@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,7 @@ var modules embed.FS
 // Options say how traces are judged.
 type Options struct {
 	Spec    string        // folder of the specification
+	Modules fs.FS         // the trace modules; nil: those of the program
 	Jobs    int           // TLC processes at once; 0: one
 	Timeout time.Duration // per TLC process; 0: none
 	Keep    string        // folder for the modules written and TLC's output
@@ -82,6 +84,13 @@ type job struct {
 // Validate judges traces. An error means that nothing could be judged at all;
 // whatever goes wrong with one trace makes that one undecided.
 func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]Report, error) {
+	if o.Modules == nil {
+		own, err := fs.Sub(modules, "tla")
+		if err != nil {
+			return nil, fmt.Errorf("traces: %w", err)
+		}
+		o.Modules = own
+	}
 	var jobs []*job
 	out := make([]Report, len(list))
 	for i, t := range list {
@@ -118,18 +127,24 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 		}
 	}
 	for i := range out {
-		out[i].conclude()
+		out[i].conclude(list[i].Header.Silent)
 	}
 	return out, nil
 }
 
-// conclude turns what the pieces said into the verdict of the trace.
-func (r *Report) conclude() {
+// conclude turns what the pieces said into the verdict of the trace. No specification has
+// a disk that loses a write and says nothing. A trace with one in which nobody missed it is
+// accepted as any other; one that is rejected says no more than that somebody may have.
+func (r *Report) conclude(silent []string) {
 	// On the same line the local level says more.
 	slices.SortStableFunc(r.Rejections, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), -cmp.Compare(a.Piece.Level, b.Piece.Level))
 	})
 	switch {
+	case len(r.Rejections) > 0 && len(silent) > 0:
+		r.Verdict, r.Reason = tlc.Undecided, fmt.Sprintf("a disk lost a write and said nothing (%s), and line %d is not explained: %s",
+			strings.Join(silent, ", "), r.Rejections[0].Line, r.Rejections[0].Reason)
+		r.Rejections = nil
 	case len(r.Rejections) > 0:
 		r.Verdict, r.Reason = tlc.Fail, ""
 	case r.Reason != "":
@@ -337,7 +352,7 @@ func (v *validator) tlc(ctx context.Context, batch []*job, invariant string) (*t
 	if v.o.Keep == "" {
 		defer os.RemoveAll(dir)
 	}
-	if err := writeModules(dir, judge, invariant, batch); err != nil {
+	if err := writeModules(dir, v.o.Modules, judge, invariant, batch); err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	spec, err := filepath.Abs(v.o.Spec)
@@ -360,13 +375,13 @@ func (v *validator) folder(name string) (string, error) {
 
 // writeModules writes the trace module, its configuration with the invariant
 // asked for, and the events.
-func writeModules(dir string, judge *judge, invariant string, batch []*job) error {
+func writeModules(dir string, modules fs.FS, judge *judge, invariant string, batch []*job) error {
 	files := []string{judge.root + ".tla", judge.root + ".cfg"}
 	for _, m := range judge.uses {
 		files = append(files, m+".tla")
 	}
 	for _, name := range files {
-		text, err := modules.ReadFile("tla/" + name)
+		text, err := fs.ReadFile(modules, name)
 		if err != nil {
 			return err
 		}

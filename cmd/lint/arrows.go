@@ -55,7 +55,7 @@ var arrows = []arrow{
 		From: []string{"linearizability/run", "linearizability/faults", "linearizability/invariant", "linearizability/workload", "linearizability/crashpoints"}, Never: []string{"linearizability/guarantee"}, Tests: true,
 		Why: "what is violated is judged without asking whether it is listed",
 	}, {
-		From: []string{"traces", "traces/behaviours", "traces/models", "traces/tlc"}, Never: []string{"model", "impl/replica", "impl/sim/...", "cmd/..."},
+		From: []string{"traces", "traces/behaviours", "traces/guards", "traces/models", "traces/tlc"}, Never: []string{"model", "impl/replica", "impl/sim/...", "cmd/..."},
 		Why: "a trace is judged by the specification alone",
 	}, {
 		From: []string{"traces/replay"}, Never: []string{"model", "impl/sim/...", "cmd/..."},
