@@ -94,12 +94,16 @@ func (c *Config) newBaseLog() (*journal.Journal, error) {
 }
 
 // openCopying begins, or goes on, to copy the base.
-func openCopying(cfg Config) (*Replica, error) {
+func openCopying(cfg Config) (_ *Replica, err error) {
 	c := &copying{}
-	err := cfg.isForeign()
-	if err != nil {
+	if err = cfg.isForeign(); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			_ = c.close()
+		}
+	}()
 	if c.segments, c.stateOnly, err = cfg.readBase(); err != nil {
 		return nil, err
 	}
@@ -126,7 +130,7 @@ func openCopying(cfg Config) (*Replica, error) {
 	}
 	r := &Replica{cfg: cfg, log: cfg.Logger, copy: c, line: &line{}, joining: cfg.member.Joining}
 	if c.old != nil && c.old.state != nil && c.needsState() {
-		m, err := &transfer.Manifest{Term: c.old.term, Point: *c.old.state.Point()}, error(nil)
+		m := &transfer.Manifest{Term: c.old.term, Point: *c.old.state.Point()}
 		if !c.stateOnly {
 			m, err = cfg.manifest(c.old)
 		}
@@ -169,29 +173,37 @@ func (c *Config) openOld() (*oldLog, error) {
 			continue
 		}
 		old := &oldLog{}
-		var whole bool
-		if old.segments, whole, err = was.readBase(); err != nil {
-			return nil, err
-		}
-		if whole {
-			if old.base, err = was.openBaseLog(); err != nil {
-				return nil, err
-			}
-			old.shift = old.segments[len(old.segments)-1].Last - 1
-		}
-		if old.jr, _, err = journal.Open(journal.Options{FS: c.FS, Dir: was.journalDir(), Identity: was.identity(), FileBytes: c.JournalBytes}); err != nil {
-			return nil, err
-		}
-		old.segments = append(old.segments, segment{
-			Incarnation: was.Incarnation, Last: old.jr.Last() + old.shift,
-			Agreed: min(old.jr.State().Commit, old.jr.Last()) + old.shift,
-		})
-		if err := old.openState(&was); err != nil {
-			return nil, fmt.Errorf("base: the state that the log of incarnation %d goes on from: %w", c.Base.From, err)
+		if err := old.open(&was); err != nil {
+			return nil, errors.Join(err, old.close())
 		}
 		return old, nil
 	}
 	return nil, fmt.Errorf("base: no log of incarnation %d in %s ends at op %d of term %d", c.Base.From, c.Base.Dir, c.Base.Last, c.Base.Term)
+}
+
+// open opens the log of the member was.
+func (o *oldLog) open(was *Config) error {
+	segments, whole, err := was.readBase()
+	if err != nil {
+		return err
+	}
+	if whole {
+		if o.base, err = was.openBaseLog(); err != nil {
+			return err
+		}
+		o.shift = segments[len(segments)-1].Last - 1
+	}
+	if o.jr, _, err = journal.Open(journal.Options{FS: was.FS, Dir: was.journalDir(), Identity: was.identity(), FileBytes: was.JournalBytes}); err != nil {
+		return err
+	}
+	o.segments = append(segments, segment{
+		Incarnation: was.Incarnation, Last: o.jr.Last() + o.shift,
+		Agreed: min(o.jr.State().Commit, o.jr.Last()) + o.shift,
+	})
+	if err := o.openState(was); err != nil {
+		return fmt.Errorf("base: the state that the log of incarnation %d goes on from: %w", was.Incarnation, err)
+	}
+	return nil
 }
 
 // entries of the line from an op on, as many as one part holds.
@@ -322,8 +334,8 @@ func (r *Replica) endCopy() error {
 	r.out.Synced = true
 	cfg := r.cfg
 	cfg.copied = c.log.First() > journal.Bootstrap+1
-	if c.old != nil && c.old.eng != nil {
-		c.old.eng.Close()
+	if err := c.close(); err != nil {
+		return err
 	}
 	n, err := openMember(cfg)
 	if err != nil {

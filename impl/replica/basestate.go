@@ -64,14 +64,13 @@ func (c *Config) openKept(segments []segment) (*oldLog, error) {
 		return nil, err
 	}
 	var err error
-	if o.jr, _, err = journal.Open(journal.Options{FS: c.FS, Dir: was.journalDir(), Identity: was.identity(), FileBytes: c.JournalBytes}); err != nil {
-		return nil, err
+	if o.jr, _, err = journal.Open(journal.Options{FS: c.FS, Dir: was.journalDir(), Identity: was.identity(), FileBytes: c.JournalBytes}); err == nil {
+		if o.eng, err = was.openStateAt(was.home(), o.jr.Last()+o.shift); err == nil {
+			err = o.export()
+		}
 	}
-	if o.eng, err = was.openStateAt(was.home(), o.jr.Last()+o.shift); err != nil {
-		return nil, err
-	}
-	if err := o.export(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, o.close())
 	}
 	return o, nil
 }

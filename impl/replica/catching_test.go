@@ -12,7 +12,10 @@ import (
 
 // busy lets ticks pass in each of which so many messages are appended, and a message
 // between replicas takes a sixth of a tick.
-func (c *cluster) busy(ticks, rate int) {
+func (c *cluster) busy(ticks, rate int) { c.slowly(ticks, rate, 0, 1) }
+
+// slowly is busy, and the disk of one machine does one piece of work in so many ticks.
+func (c *cluster) slowly(ticks, rate, slow, every int) {
 	for range ticks {
 		c.now++
 		for range rate {
@@ -23,7 +26,7 @@ func (c *cluster) busy(ticks, rate int) {
 		}
 		for range 6 {
 			for id := range c.replicas {
-				for k := 0; k < 8 && c.step(id+1, Input{Work: true}); k++ {
+				for k := 0; id+1 != slow && k < 8 && c.step(id+1, Input{Work: true}); k++ {
 				}
 			}
 			inbox := c.inbox
@@ -31,6 +34,9 @@ func (c *cluster) busy(ticks, rate int) {
 			for i := range inbox {
 				c.step(inbox[i].To, Input{Message: &inbox[i]})
 			}
+		}
+		if slow > 0 && int(c.now)%every == 0 {
+			c.step(slow, Input{Work: true})
 		}
 	}
 }
@@ -112,5 +118,39 @@ func TestCatchingUpIsGivenUp(t *testing.T) {
 	for _, id := range ids {
 		require.LessOrEqual(t, c.lags(id), op.Number(8))
 		require.Equal(t, 2, c.count(id, "CommitInstall", ""))
+	}
+}
+
+// Whoever has installed a checkpoint and is up, but slow, is waited for as long as it comes
+// closer. One that is slower than the log grows falls back, or comes no closer than it
+// was, and is given up; what it lacks when it is faster again it gets by another transfer.
+func TestSlowOneCatchesUp(t *testing.T) {
+	for _, x := range []struct {
+		rate, every, least, most int // of appends in a tick; ticks of a piece of work; ticks that it is waited for
+	}{{1, 1, 5, 30}, {1, 12, idleTicks + 40, idleTicks + 200}, {4, 9, idleTicks, idleTicks}} {
+		t.Run(fmt.Sprintf("%+v", x), func(t *testing.T) {
+			c, ids := outdated(t, 3, 1)
+			id, lead := ids[0], c.replicas[c.leader()-1]
+			for len(lead.catching) == 0 {
+				c.busy(1, 1)
+			}
+			waited, has := 0, op.Number(0)
+			for ; len(lead.catching) > 0; waited++ {
+				has = lead.catching[0].has
+				require.LessOrEqual(t, lead.jr.First(), has+1, "held")
+				c.slowly(1, x.rate, id, x.every)
+			}
+			require.GreaterOrEqual(t, waited, x.least)
+			require.LessOrEqual(t, waited, x.most)
+			require.Equal(t, 1, c.count(id, "CommitInstall", ""))
+			c.slowly(60, x.rate, id, x.every)
+			require.Greater(t, lead.jr.First(), has+1, "not held any more")
+			require.NotNil(t, c.replicas[id-1], "it is up all the time")
+			c.busy(900, 1)
+			require.Less(t, c.lags(id), op.Number(20))
+			if x.most == idleTicks {
+				require.Equal(t, 2, c.count(id, "CommitInstall", ""))
+			}
+		})
 	}
 }

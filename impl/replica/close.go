@@ -3,6 +3,8 @@ package replica
 import (
 	"errors"
 	"fmt"
+
+	"purgelab/impl/journal"
 )
 
 // Close is Stop, and then lets all files go.
@@ -15,6 +17,9 @@ func (r *Replica) Close() error {
 
 // Release lets all files go and syncs nothing, as the end of a process does.
 func (r *Replica) Release() error {
+	if r.copy != nil {
+		return r.copy.close()
+	}
 	if r.eng == nil {
 		return nil
 	}
@@ -26,6 +31,36 @@ func (r *Replica) Release() error {
 	err := r.jr.Close()
 	if r.line.base != nil {
 		err = errors.Join(err, r.line.base.Close())
+	}
+	return err
+}
+
+// close lets all files go that the copy of a base has open.
+func (c *copying) close() error {
+	c.dropState()
+	err := c.old.close()
+	if c.log != nil {
+		err = errors.Join(err, c.log.Close())
+	}
+	c.log, c.old = nil, nil
+	return err
+}
+
+// close lets the chosen log go, as far as it is open.
+func (o *oldLog) close() (err error) {
+	if o == nil {
+		return nil
+	}
+	if o.state != nil {
+		o.state.Release()
+	}
+	if o.eng != nil {
+		o.eng.Close()
+	}
+	for _, jr := range []*journal.Journal{o.base, o.jr} {
+		if jr != nil {
+			err = errors.Join(err, jr.Close())
+		}
 	}
 	return err
 }

@@ -80,3 +80,41 @@ func TestCloseLetsAllFilesGo(t *testing.T) {
 		t.Errorf("%s is open", o.path)
 	}
 }
+
+// Who has copied a base, of a log or of a state, its own or another one's, has nothing
+// open but what a boot opens; and nothing is open after a copy that was not ended.
+func TestCopyLetsAllFilesGo(t *testing.T) {
+	for _, moves := range []bool{false, true} {
+		c := newClusterOf(t, 3, func(cfg *Config) {
+			if cfg.Policy, cfg.JournalBytes = allReplicated, 600; moves {
+				moving(cfg)
+			}
+		})
+		for range 2 { // the second base goes on from another one
+			c.elect()
+			c.history(30, 0)
+			c.powerLoss()
+			who := c.begin()
+			for _, id := range []int{who, who%3 + 1} {
+				cfg := c.replicas[id-1].cfg
+				c.crash(id, false)
+				h := &handles{FS: c.disks[id-1].FS()}
+				cfg.FS = h
+				r, err := Open(cfg)
+				require.NoError(t, err)
+				require.Equal(t, id == who, len(h.open) > 0, "the chosen log")
+				require.NoError(t, r.Release())
+				require.Empty(t, h.open, "machine %d", id)
+				c.replicas[id-1], err = Open(cfg)
+				require.NoError(t, err)
+				c.reach("a base", func() bool { return c.replicas[id-1].copy == nil })
+				n := len(h.open)
+				require.NoError(t, c.replicas[id-1].Release())
+				require.Empty(t, h.open, "machine %d, of %d", id, n)
+				require.NoError(t, c.boot(id))
+			}
+			c.reach("a base everywhere", c.copied)
+			c.reach("whole", c.whole)
+		}
+	}
+}
