@@ -91,7 +91,7 @@ func (f *finder) settle(i int32) bool {
 	if s < 0 || b.used&(1<<s) == 0 {
 		return f.fail(i, "more than %d operations on one bookmark at once", len(b.slots))
 	}
-	f.speculate(int(f.needs[i].key))
+	f.speculate(int(f.needs[i].key), false)
 	out := f.search(b, s, false)
 	for len(out) == 0 && !f.bold && f.startsThere(i) && f.advance(i) {
 		out = f.search(b, s, false)

@@ -257,8 +257,9 @@ func (f *finder) reach(i int32, n *need) bool {
 // more, a copy of them costs an allocation.
 const scratch = 32
 
-// sweep puts every read that can be put now: the partition is about to change.
-func (f *finder) sweep() {
+// sweep puts every read that can be put now: the partition is about to change, perhaps
+// only its end.
+func (f *finder) sweep(endMoves bool) {
 	var room [scratch]int32
 	for _, i := range append(room[:0], f.pending...) {
 		n := &f.needs[i]
@@ -269,13 +270,13 @@ func (f *finder) sweep() {
 		}
 	}
 	for k := range f.bookmarks {
-		f.speculate(k)
+		f.speculate(k, endMoves)
 	}
 }
 
 // before forces what needs the partition as it is, for it is about to change.
-func (f *finder) before(needs func(*need) bool) bool {
-	f.sweep()
+func (f *finder) before(endMoves bool, needs func(*need) bool) bool {
+	f.sweep(endMoves)
 	var room [scratch]int32
 	waiting := append(room[:0], f.pending...)
 	slices.SortStableFunc(waiting, func(a, b int32) int { return cmp.Compare(f.needs[a].gen, f.needs[b].gen) })
@@ -307,7 +308,7 @@ func (f *finder) grow(i int32, to op.Offset) bool {
 func (f *finder) append(i int32, ts op.Timestamp) bool {
 	n := op.Offset(len(f.ops[i].Request.Payloads))
 	at := f.end
-	if !f.before(func(y *need) bool { return y.gen == f.gen && y.endMax < at+n }) || !f.refuse(f.gen, at+n) {
+	if !f.before(true, func(y *need) bool { return y.gen == f.gen && y.endMax < at+n }) || !f.refuse(f.gen, at+n) {
 		return false
 	}
 	if f.done[i] || f.end != at {
@@ -340,7 +341,7 @@ func (f *finder) trim(to op.Offset) bool {
 // remove puts a delete-records that leads to a start.
 func (f *finder) remove(i int32, to op.Offset) bool {
 	if to > f.start {
-		if !f.before(func(y *need) bool { return y.gen == f.gen && y.startMax < to }) {
+		if !f.before(false, func(y *need) bool { return y.gen == f.gen && y.startMax < to }) {
 			return false
 		}
 		if f.done[i] {

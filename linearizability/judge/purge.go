@@ -49,7 +49,7 @@ func (f *finder) purge(i int32, g op.Generation) bool {
 	}
 	if g > f.gen {
 		gen := f.gen
-		if !f.before(func(y *need) bool { return y.gen < g }) || !f.refuse(g, 0) {
+		if !f.before(false, func(y *need) bool { return y.gen < g }) || !f.refuse(g, 0) {
 			return false
 		}
 		for k := range f.bookmarks {

@@ -103,8 +103,10 @@ const (
 )
 
 // speculate keeps what unknown operations may make of a bookmark now, where that solves
-// a riddle: what a poll of unknown outcome read depends on when it took effect.
-func (f *finder) speculate(k int) {
+// a riddle: what a poll of unknown outcome read depends on when it took effect. If only
+// the end is about to move, the polls that matter are those that read up to it: the
+// others will read the same later.
+func (f *finder) speculate(k int, endMoves bool) {
 	b := &f.bookmarks[k]
 	if !b.fresh || f.doubtful {
 		b.riddles, b.fresh = f.riddles[era{int32(k), f.gen}], !f.doubtful
@@ -116,6 +118,9 @@ func (f *finder) speculate(k int) {
 		b.riddles = b.riddles[1:]
 	}
 	if len(b.riddles) == 0 || b.riddles[0].offset >= f.end { // no poll leaves a bookmark there
+		return
+	}
+	if _, solved := slices.BinarySearchFunc(b.riddles, f.end-1, func(r riddle, o op.Offset) int { return cmp.Compare(r.offset, o) }); endMoves && !solved && !f.doubtful {
 		return
 	}
 	unknown := b.unknown[max(0, len(b.unknown)-recent):]
