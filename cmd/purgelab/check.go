@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ cannot be read: its name, the line and what was wanted are printed.`,
   purgelab check out/seven/history.jsonl --verify seven.order`,
 		Args: someOf("FILE"),
 		RunE: func(cmd *cobra.Command, files []string) error {
+			debug.SetGCPercent(check.GCPercent)
 			c, err := contract.Find(semantics.value)
 			if err != nil {
 				return &exitError{exitUsage, err}
