@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"cmp"
 	"slices"
 
 	"purgelab/impl/defect"
@@ -17,6 +18,10 @@ import (
 //	begin     every machine has reported since the seal, a majority of them with
 //	          something to show, or an operator does not want to wait: the next
 //	          incarnation goes on from what shows most, the greatest (term, op)
+//	          of the latest incarnation that anybody shows
+//	baseless  the machine that it goes on from does not have that log any more, and
+//	          nobody else has a copy: the incarnation is to end as well. Whoever had no
+//	          copy yet shows what he had before, so the next best log is chosen
 //
 // A partition that could have gone on loses nothing by being sealed: whoever shows
 // most of all has everything that was agreed on, as the winner of an election does.
@@ -47,11 +52,28 @@ type Standing struct {
 	// Copied: Evidence is no memory of its own but a copy of what another one had, so
 	// it proves nothing about what a majority once held.
 	Copied bool `cbor:"5,keyasint,omitempty"`
+	// Of is the incarnation whose log Evidence is of, if it is an older one: of the one
+	// that ends this machine never had a base.
+	Of op.Incarnation `cbor:"6,keyasint,omitempty"`
+	// Baseless: the log that the incarnation goes on from was here, and is not to be
+	// had any more.
+	Baseless bool `cbor:"7,keyasint,omitempty"`
 }
 
-// Source says what an incarnation goes on from: the log that a machine held in the
-// one before it, up to op Last of term Term. Machine 0: nothing was left.
+// above tells whether x shows more than y: a later incarnation, or more of the same.
+func (x *Standing) above(y *Standing) bool {
+	a, b := x.Evidence, y.Evidence
+	if a.Intact && b.Intact && x.Of != y.Of {
+		return y.Of != 0 && (x.Of == 0 || x.Of > y.Of)
+	}
+	return a.above(b)
+}
+
+// Source says what an incarnation goes on from: the log of the incarnation From, the one
+// before it that anybody lived in, that a machine held up to op Last of term Term.
+// Machine 0: nothing was left.
 type Source struct {
+	From    op.Incarnation
 	Machine int
 	Term    uint64
 	Last    op.Number
@@ -76,7 +98,16 @@ func (p *Partition) heard(x *Standing) bool {
 	if p.Sealed {
 		return i >= 0 && p.Standings[i].Sealed
 	}
-	return p.suspect(x.Machine) == x.Suspect
+	var shown Standing
+	if i >= 0 {
+		shown = p.Standings[i]
+	}
+	return shown.Suspect == x.Suspect && shown.Baseless == x.Baseless
+}
+
+// baseless tells whether what the incarnation goes on from is not to be had any more.
+func (p *Partition) baseless() bool {
+	return slices.ContainsFunc(p.Standings, func(s Standing) bool { return s.Baseless })
 }
 
 // MajoritySuspect tells whether so many machines lost their memory that the others
@@ -131,7 +162,7 @@ func (s *State) begin(p *Partition, forced bool) {
 			if !x.Copied {
 				shown++
 			}
-			if x.Evidence.above(best.Evidence) {
+			if x.above(&best) {
 				best = x
 			}
 		}
@@ -140,7 +171,7 @@ func (s *State) begin(p *Partition, forced bool) {
 	if !forced && (!enough || 2*shown <= len(s.machines)) {
 		return
 	}
-	p.Source = Source{Machine: best.Machine, Term: best.Evidence.Term, Last: best.Evidence.Last, Forced: forced}
+	p.Source = Source{From: cmp.Or(best.Of, p.Incarnation), Machine: best.Machine, Term: best.Evidence.Term, Last: best.Evidence.Last, Forced: forced}
 	p.Incarnation++
 	p.Sealed, p.Standings = false, nil
 }
@@ -152,7 +183,7 @@ func (s *State) standing(r *Request) Result {
 	if p == nil {
 		if s.beginsAgain(r) {
 			p = s.Partition(r.Partition)
-			p.Source = Source{Machine: r.Standing.Machine, Term: r.Standing.Evidence.Term, Last: r.Standing.Evidence.Last}
+			p.Source = Source{From: p.Source.From, Machine: r.Standing.Machine, Term: r.Standing.Evidence.Term, Last: r.Standing.Evidence.Last}
 			p.Incarnation++
 		}
 		return refusal

@@ -57,7 +57,7 @@ func TestNewIncarnation(t *testing.T) {
 	got := p.partition()
 	require.EqualValues(t, 2, got.Incarnation)
 	require.EqualValues(t, 1, got.First)
-	require.Equal(t, Source{Machine: 1, Term: 3, Last: 9}, got.Source)
+	require.Equal(t, Source{From: 1, Machine: 1, Term: 3, Last: 9}, got.Source)
 	require.Zero(t, got.Serial)
 	require.Len(t, got.Intents, 1, "intents outlive it")
 	require.False(t, got.Sealed)
@@ -94,7 +94,7 @@ func TestForceIncarnation(t *testing.T) {
 	require.EqualValues(t, 1, p.partition().Incarnation)
 	c := p.caller()
 	require.EqualValues(t, 2, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Incarnation)
-	require.Equal(t, Source{Machine: 3, Term: 4, Last: 6, Forced: true}, p.partition().Source)
+	require.Equal(t, Source{From: 1, Machine: 3, Term: 4, Last: 6, Forced: true}, p.partition().Source)
 	require.Equal(t, op.StaleIncarnation, one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 1})).Code)
 	require.Equal(t, op.PolicyViolation, c.do(Request{Kind: ForceIncarnation, Partition: 0}).Results[0].Code, "it goes on")
 	require.EqualValues(t, 2, p.partition().Incarnation)
@@ -104,7 +104,7 @@ func TestForceIncarnation(t *testing.T) {
 	p.stand(1, 2, Standing{Suspect: true, Sealed: true})
 	p.rounds(100)
 	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
-	require.Equal(t, Source{Forced: true}, p.partition().Source, "one has, and has nothing")
+	require.Equal(t, Source{From: 2, Forced: true}, p.partition().Source, "one has, and has nothing")
 }
 
 // suspects makes all machines suspect in an incarnation.
@@ -128,7 +128,7 @@ func TestCopyIsNoMemory(t *testing.T) {
 	require.EqualValues(t, 1, p.partition().Incarnation)
 	c := p.caller()
 	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
-	require.Equal(t, Source{Machine: 2, Term: 4, Last: 7, Forced: true}, p.partition().Source)
+	require.Equal(t, Source{From: 1, Machine: 2, Term: 4, Last: 7, Forced: true}, p.partition().Source)
 }
 
 // One that is alone takes the same path.
@@ -140,5 +140,60 @@ func TestSingleIncarnation(t *testing.T) {
 	require.True(t, p.partition().Sealed)
 	p.stand(1, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(3, 9)})
 	p.rounds(50)
-	require.Equal(t, Source{Machine: 1, Term: 3, Last: 9}, p.partition().Source)
+	require.Equal(t, Source{From: 1, Machine: 1, Term: 3, Last: 9}, p.partition().Source)
+}
+
+// The machine that the incarnation goes on from has lost that log, and nobody has a
+// copy: it ends, too, and the next best log is chosen. Whoever had a copy of the base
+// goes before who shows what he had before it, whatever the terms: they began anew.
+func TestBaselessIncarnation(t *testing.T) {
+	for name, tc := range map[string]struct {
+		last [3]Standing // words, by machine
+		want Source
+	}{
+		"nobody has a copy": {
+			[3]Standing{{}, {Of: 1, Evidence: shows(3, 8)}, {Of: 1, Evidence: shows(3, 7)}},
+			Source{From: 1, Machine: 2, Term: 3, Last: 8},
+		},
+		"one has": {
+			[3]Standing{{}, {Of: 1, Evidence: shows(3, 8)}, {Evidence: shows(1, 1)}},
+			Source{From: 2, Machine: 3, Term: 1, Last: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlane(t, 3, 1)
+			p.rounds(100)
+			p.suspects(1)
+			for id := 1; id <= 3; id++ {
+				p.stand(id, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(3, op.Number(10-id))})
+			}
+			p.rounds(100)
+			require.Equal(t, Source{From: 1, Machine: 1, Term: 3, Last: 9}, p.partition().Source)
+			p.stand(1, 2, Standing{Suspect: true})
+			p.rounds(3 * sealTicks)
+			require.False(t, p.partition().Sealed, "it may get a copy")
+			p.stand(1, 2, Standing{Suspect: true, Baseless: true})
+			p.rounds(3 * sealTicks)
+			require.True(t, p.partition().Sealed)
+			for i, s := range tc.last {
+				require.EqualValues(t, 2, p.partition().Incarnation)
+				s.Sealed = true
+				p.stand(i+1, 2, s)
+				p.rounds(100)
+			}
+			require.EqualValues(t, 3, p.partition().Incarnation)
+			require.Equal(t, tc.want, p.partition().Source)
+		})
+	}
+}
+
+// A copy came after all: nothing ends.
+func TestBaselessForAWhile(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	p.stand(1, 1, Standing{Baseless: true})
+	p.rounds(sealTicks / 2)
+	p.stand(1, 1, Standing{})
+	p.rounds(3 * sealTicks)
+	require.False(t, p.partition().Sealed)
 }

@@ -8,11 +8,12 @@ import (
 
 // A machine tells the plane how its members stand through its own replica of the
 // plane, which goes on sending what the state does not show to whoever leads. The
-// leader watches for partitions whose majority is suspect, and seals one that has
-// been so for a while: a member that joined again may just not have been heard.
+// leader watches for partitions whose majority is suspect, or whose base is lost, and
+// seals one that has been so for a while: a member that joined again may just not have
+// been heard.
 const (
 	reportTicks = 10 // between two reports of the same
-	sealTicks   = 40 // that a majority is suspect before the partition is sealed
+	sealTicks   = 40 // that a partition cannot go on before it is sealed
 )
 
 // Local is how the member of this machine stands in a partition.
@@ -22,7 +23,7 @@ type Local struct {
 	Standing    Standing
 }
 
-// dying counts the ticks during which a majority was suspect.
+// dying counts the ticks during which a partition could not go on.
 type dying struct {
 	of    op.Partition
 	in    op.Incarnation
@@ -90,7 +91,7 @@ func (m *Machine) watch() {
 	}
 	var now []dying
 	m.state.Each(func(p *Partition) {
-		if p.Deleted || p.Sealed || len(p.Standings) == 0 || !m.state.MajoritySuspect(p) {
+		if p.Deleted || p.Sealed || len(p.Standings) == 0 || !m.state.MajoritySuspect(p) && !p.baseless() {
 			return
 		}
 		d := dying{of: p.ID, in: p.Incarnation}

@@ -64,6 +64,7 @@ func (r *Replica) applyUpTo(count int) error {
 
 // apply materializes one op, or begins the purge that it is.
 func (r *Replica) apply(e *raftlog.Entry) error {
+	r.sayBegun(e.Op)
 	if e.Type != raftlog.Normal || len(e.Data) == 0 {
 		r.emit(observe.Event{Action: "Commit", Op: e.Op, Term: e.Term, Kind: "other"})
 		if err := r.materialize(e.Op, engine.Effect{}, ""); err != nil {

@@ -27,7 +27,7 @@ import (
 
 // Base says what an incarnation goes on from.
 type Base struct {
-	// From is the incarnation before. Its log up to op Last, of term Term, is on
+	// From is the incarnation before that anybody lived in. Its log up to op Last, of term Term, is on
 	// Machine, if that is not 0: then nothing is left.
 	From    op.Incarnation
 	Machine int
@@ -35,8 +35,8 @@ type Base struct {
 	Last    op.Number
 	// Forced: an operator did not wait for all machines.
 	Forced bool
-	// Dir is where a replica of From is on this disk, if there is one.
-	Dir string
+	// Past are the incarnations before, the latest first; From is one of them.
+	Past []Past
 }
 
 // BasePart is a piece of the base on its way: entries from From on, or, without
@@ -49,6 +49,9 @@ type BasePart struct {
 	Entries  []raftlog.Entry
 }
 
+// vainAsks is how often each machine is asked in vain before a copy is given up.
+const vainAsks = 3
+
 // askTicks is how long a request for a part may take before somebody else is asked.
 const askTicks = 15
 
@@ -59,6 +62,9 @@ type copying struct {
 	old      *oldLog   // the chosen log, if it is here
 	asked    int       // times
 	later    int       // ticks
+	vain     int       // requests since anybody had an answer
+	// The chosen log was here, and is not, and nobody has a copy.
+	baseless bool
 	// A state on its way, from a machine if it is not here, and how often that was
 	// asked in vain.
 	pull     *transfer.Pull
@@ -155,15 +161,29 @@ type oldLog struct {
 	term  uint64
 }
 
-// openOld finds the chosen log among those that a replica of the incarnation before
-// left on this disk.
+// openOld finds the chosen log among those that a replica of an incarnation before left
+// on this disk.
 func (c *Config) openOld() (*oldLog, error) {
-	was := *c
-	was.Dir, was.Incarnation, was.Base = c.Base.Dir, c.Base.From, nil
-	if err := was.findMember(); err != nil {
+	at := slices.IndexFunc(c.Base.Past, func(p Past) bool { return p.Incarnation == c.Base.From })
+	if at < 0 {
+		return nil, fmt.Errorf("base: incarnation %d has no directory", c.Base.From)
+	}
+	was := c.past(c.Base.Past[at])
+	homes := []string{}
+	switch err := was.findMember(); {
+	case err == nil:
+		homes = append(homes, was.member.Home, was.member.Kept)
+	case errors.Is(err, corrupt.ErrCorrupt):
+		if homes, err = was.allHomes(); err != nil {
+			return nil, err
+		}
+	default:
 		return nil, err
 	}
-	for _, home := range []string{was.member.Home, was.member.Kept} {
+	for _, home := range homes {
+		if home == "" {
+			continue
+		}
 		was.member.Home = home
 		shown, err := was.showsAt(was.home())
 		if err != nil {
@@ -178,7 +198,7 @@ func (c *Config) openOld() (*oldLog, error) {
 		}
 		return old, nil
 	}
-	return nil, fmt.Errorf("base: no log of incarnation %d in %s ends at op %d of term %d", c.Base.From, c.Base.Dir, c.Base.Last, c.Base.Term)
+	return nil, fmt.Errorf("base: no log of incarnation %d in %s ends at op %d of term %d", c.Base.From, was.Dir, c.Base.Last, c.Base.Term)
 }
 
 // open opens the log of the member was.
@@ -241,6 +261,8 @@ func (r *Replica) stepCopy(in Input) error {
 		if c.later--; c.later > 0 {
 			break
 		}
+		c.vain++
+		c.baseless = r.cfg.Base.Machine == r.cfg.ID && c.vain > vainAsks*len(r.cfg.Members)
 		if c.patience++; c.from != 0 && c.patience > fetchTries {
 			c.dropState()
 		}
@@ -270,7 +292,7 @@ func (r *Replica) stepCopy(in Input) error {
 		if p.Segments == nil || p.From != next || !more || c.pull != nil || c.stateOnly {
 			return nil
 		}
-		c.segments = p.Segments
+		c.segments, c.vain, c.baseless = p.Segments, 0, false
 		if p.From < p.First {
 			if !c.needsState() {
 				return r.restartCopy()
@@ -306,7 +328,7 @@ func (r *Replica) nextSource() int {
 	to := r.cfg.Members[(max(at, 0)+c.asked)%len(r.cfg.Members)]
 	c.asked++
 	switch {
-	case to == r.cfg.ID && c.stateOnly:
+	case to == r.cfg.ID && (c.stateOnly || r.cfg.Base.Machine == r.cfg.ID):
 		return r.nextSource()
 	case to == r.cfg.ID:
 		return r.cfg.Base.Machine

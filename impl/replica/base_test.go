@@ -17,21 +17,27 @@ import (
 // holds, and the next incarnation goes on from what is most. It tells from whom.
 func (c *cluster) begin() int {
 	from := max(1, c.cfg.Incarnation)
-	old := c.cfg.Dir
-	best, who := Evidence{}, 0
+	past := []Past{{from, c.cfg.Dir}}
+	if c.cfg.Base != nil {
+		past = append(past, c.cfg.Base.Past...)
+	}
+	best, who := Standing{}, 0
 	for id, r := range c.replicas {
 		_, err := r.Step(Input{Seal: true})
 		require.NoError(c.t, err)
 		s := r.Standing()
 		require.True(c.t, s.Sealed)
-		if s.Evidence.Above(best) {
-			best, who = s.Evidence, id+1
+		if s.Of == 0 {
+			s.Of = from
+		}
+		if s.Evidence.Intact && (s.Of > best.Of || s.Of == best.Of && s.Evidence.Above(best.Evidence)) {
+			best, who = s, id+1
 		}
 	}
 	c.inbox = nil
 	c.cfg.Incarnation = from + 1
 	c.cfg.Dir = fmt.Sprintf("p0-i%d", from+1)
-	c.cfg.Base = &Base{From: from, Machine: who, Term: best.Term, Last: best.Last, Dir: old}
+	c.cfg.Base = &Base{From: best.Of, Machine: who, Term: best.Evidence.Term, Last: best.Evidence.Last, Past: past}
 	for id := range c.replicas {
 		fs := c.disks[id].FS()
 		require.NoError(c.t, fs.Mkdir("test", c.cfg.Dir))

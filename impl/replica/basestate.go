@@ -295,7 +295,7 @@ func (r *Replica) takeState(m *Message) error {
 			return r.stateRefused(err)
 		}
 		if stored {
-			c.patience = 0
+			c.patience, c.vain, c.baseless = 0, 0, false
 		}
 	case t.Drop != nil && c.pull != nil && t.Drop.Offer == c.pull.Manifest().ID():
 		c.dropState()

@@ -32,6 +32,21 @@ func laterHome(name string) (home string, ok bool) {
 	return home, folder && (filled || strings.HasPrefix(home, "m") && home != "marker")
 }
 
+// allHomes are all that there may be on the disk.
+func (c *Config) allHomes() ([]string, error) {
+	names, err := c.FS.List(c.Dir)
+	if unread(err) != nil {
+		return nil, err
+	}
+	homes := []string{ownHome}
+	for _, name := range names {
+		if later, ok := laterHome(name); ok {
+			homes = append(homes, later)
+		}
+	}
+	return homes, nil
+}
+
 // nextHome is a name that no home on the disk has.
 func (c *Config) nextHome() (string, error) {
 	names, err := c.FS.List(c.Dir)

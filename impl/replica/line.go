@@ -49,6 +49,7 @@ type line struct {
 	present op.Incarnation
 	began   []began
 	agreed  *op.Position // of the next that begins, once it is known
+	said    bool         // that the present incarnation has begun
 }
 
 // baseLast is the last op of the base; 1 without one.
@@ -93,13 +94,35 @@ func (r *Replica) passLine() {
 			next = l.segments[k+1].Incarnation
 		}
 		l.began = append(l.began, began{Incarnation: next, Agreed: *l.agreed})
-		kind := ""
-		if next == r.cfg.Incarnation && r.cfg.Base.Forced {
-			kind = "forced"
-		}
-		r.emit(observe.Event{Action: "NewIncarnation", Kind: kind, Op: r.applied, Count: int(next), Key: l.agreed.String()})
 		l.present, l.agreed = next, nil
+		if s.Last < l.baseLast() {
+			r.emitBegan(&l.began[k])
+		}
 	}
+}
+
+// sayBegun tells that the present incarnation has begun, before op n: its first op is
+// committed, so a majority has its base. Before that it may end without anybody having
+// lived in it, and any other one that ended so with it.
+func (r *Replica) sayBegun(n op.Number) {
+	l := r.line
+	if l.said || n <= l.baseLast() {
+		return
+	}
+	l.said = true
+	for k := range l.segments {
+		if l.segments[k].Last == l.baseLast() {
+			r.emitBegan(&l.began[k])
+		}
+	}
+}
+
+func (r *Replica) emitBegan(b *began) {
+	kind := ""
+	if b.Incarnation == r.cfg.Incarnation && r.cfg.Base.Forced {
+		kind = "forced"
+	}
+	r.emit(observe.Event{Action: "NewIncarnation", Kind: kind, Op: r.applied, Count: int(b.Incarnation), Key: b.Agreed.String()})
 }
 
 // entries reads committed ops of the line, at least one.

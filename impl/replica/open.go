@@ -45,7 +45,7 @@ func Open(cfg Config) (*Replica, error) {
 	if sealed, e := cfg.isSealed(); e != nil {
 		err = e
 	} else if sealed {
-		return openSealed(cfg)
+		return openSealed(cfg, err)
 	}
 	if err == nil && cfg.Base != nil {
 		var whole bool
@@ -158,6 +158,7 @@ func openMember(cfg Config) (*Replica, error) {
 	if err := r.matches(&f); err != nil {
 		return nil, err
 	}
+	r.line.said = f.Applied > r.line.baseLast()
 	// The base was agreed on.
 	r.applied, r.committed = f.Applied, max(f.Applied, r.line.baseLast())
 	r.origin = cfg.Rand.Uint64()
@@ -206,14 +207,8 @@ func (c *Config) evidence() (best Evidence, home string, err error) {
 	}
 	homes := []string{home}
 	if home == ownHome { // the record itself may be what is damaged
-		names, err := c.FS.List(c.Dir)
-		if unread(err) != nil {
+		if homes, err = c.allHomes(); err != nil {
 			return best, home, err
-		}
-		for _, n := range names {
-			if later, ok := laterHome(n); ok {
-				homes = append(homes, later)
-			}
 		}
 	}
 	for _, was.member.Home = range homes {

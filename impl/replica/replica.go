@@ -204,7 +204,7 @@ type Replica struct {
 	copy   *copying // nil once there is a base; until then there is little else
 	ending bool     // it is to be sealed when the sync under way is over
 	sealed bool
-	shown  Evidence // what the disk of one that is sealed shows
+	word   Standing // of one that is sealed: what its disk shows
 
 	sessions sessions
 	// The membership as of applied, whether it ever changed, and the changes that

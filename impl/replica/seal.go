@@ -8,6 +8,7 @@ import (
 	"purgelab/impl/journal"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
+	"purgelab/model/op"
 )
 
 // A sealed replica has stopped for good: its incarnation is to end. That is a record
@@ -21,15 +22,15 @@ func (r *Replica) seal() error {
 		if err := r.jr.Sync(); err != nil {
 			return err
 		}
-		var err error
-		if r.shown, err = r.cfg.showsAt(r.cfg.home()); err != nil {
-			return err
-		}
+	}
+	var err error
+	if r.word, err = r.cfg.lastWord(nil); err != nil {
+		return err
 	}
 	if err := record.Write(r.cfg.FS, "replica.seal", r.cfg.Dir+"/sealed", r.cfg.identity(), nil); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
-	err := r.Release()
+	err = r.Release()
 	r.jr, r.eng, r.sealed = nil, nil, true
 	return err
 }
@@ -43,13 +44,14 @@ func (c *Config) isSealed() (bool, error) {
 	return answer == record.Value, err
 }
 
-// openSealed is a replica that only tells what it holds.
-func openSealed(cfg Config) (*Replica, error) {
-	shown, err := cfg.showsAt(cfg.home())
+// openSealed is a replica that only tells what it holds. found is what reading the
+// record member came to.
+func openSealed(cfg Config, found error) (*Replica, error) {
+	word, err := cfg.lastWord(found)
 	if err != nil {
 		return nil, fmt.Errorf("replica %d: %w", cfg.ID, stopped(err))
 	}
-	return &Replica{cfg: cfg, log: cfg.Logger, sealed: true, joining: cfg.member.Joining, shown: shown}, nil
+	return &Replica{cfg: cfg, log: cfg.Logger, sealed: true, joining: cfg.member.Joining, word: word}, nil
 }
 
 // Standing is what the metadata plane must know of a replica.
@@ -59,25 +61,33 @@ type Standing struct {
 	// may have to go on from.
 	Suspect, Sealed bool
 	Evidence        Evidence
-	// Copied: what it can show is only what it has got from others since.
+	// Copied: what it can show is only what it has got from others since, or it cannot
+	// tell.
 	Copied bool
+	// Of is the incarnation whose log Evidence is of, if it is an older one: it never
+	// had the base of its own.
+	Of op.Incarnation
+	// Baseless: the log that the incarnation goes on from was here, and is not to be had
+	// any more.
+	Baseless bool
 }
 
 // Standing of this replica.
 func (r *Replica) Standing() Standing {
-	s := Standing{Suspect: r.joining, Sealed: r.sealed, Evidence: r.cfg.member.Evidence}
-	if own := r.shows(); (!r.joining || r.sealed) && own.Above(s.Evidence) {
-		s.Copied = r.joining && !s.Evidence.Intact
-		s.Evidence = own
+	if r.sealed {
+		s := r.word
+		s.Suspect, s.Sealed = r.joining, true
+		return s
+	}
+	s := Standing{Suspect: r.joining, Evidence: r.cfg.member.Evidence, Baseless: r.copy != nil && r.copy.baseless}
+	if !r.joining && r.jr != nil {
+		s.Evidence = r.shows()
 	}
 	return s
 }
 
 // shows is what the log of this member shows.
 func (r *Replica) shows() Evidence {
-	if r.jr == nil {
-		return r.shown
-	}
 	last := r.jr.Last()
 	term, err := r.jr.Term(last)
 	return Evidence{Intact: err == nil, Term: term, Last: last}

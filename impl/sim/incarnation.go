@@ -52,8 +52,11 @@ func (c *Cluster) base(p *meta.Partition) *replica.Base {
 	if p.Incarnation == p.First {
 		return nil
 	}
-	before := shard{p.ID, p.Incarnation - 1}
-	return &replica.Base{From: before.incarnation, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced, Dir: before.dir()}
+	b := &replica.Base{From: p.Source.From, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced}
+	for i := p.Incarnation - 1; i >= p.First; i-- {
+		b.Past = append(b.Past, replica.Past{Incarnation: i, Dir: shard{p.ID, i}.dir()})
+	}
+	return b
 }
 
 // noteLine follows what a machine's replica of the plane says of a shard.
@@ -125,7 +128,7 @@ func (c *Cluster) standing(m *machine, h int) {
 	}
 	s.stands = &now
 	m.meta.member.Stands(meta.Local{Partition: c.shards[h].partition, Incarnation: s.incarnation, Standing: meta.Standing{
-		Suspect: now.Suspect, Sealed: now.Sealed, Copied: now.Copied,
+		Suspect: now.Suspect, Sealed: now.Sealed, Copied: now.Copied, Of: now.Of, Baseless: now.Baseless,
 		Evidence: meta.Evidence{Intact: now.Evidence.Intact, Term: now.Evidence.Term, Last: now.Evidence.Last},
 	}})
 }

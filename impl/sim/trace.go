@@ -12,10 +12,11 @@ type recorder struct {
 	sink      observe.Sink
 	of        [][]source // per machine and shard
 	committed []op.Number
-	leader    []int       // per shard: the last one that began to lead
-	members   []op.Number // per shard: the last change of membership
-	pulling   []pulls     // per shard
-	changed   bool        // an event after which a watcher should look
+	booted    []op.Incarnation // per shard: the latest that goes on from another one, 0 without
+	leader    []int            // per shard: the last one that began to lead
+	members   []op.Number      // per shard: the last change of membership
+	pulling   []pulls          // per shard
+	changed   bool             // an event after which a watcher should look
 }
 
 // source is the sink of one replica.
@@ -26,7 +27,7 @@ type source struct {
 }
 
 func (r *recorder) init(c *Cluster, s observe.Sink) {
-	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
+	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), booted: make([]op.Incarnation, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for range c.shards {
 		r.pulling = append(r.pulling, pulls{on: make([]bool, c.o.Replicas+1)})
 	}
@@ -40,6 +41,9 @@ func (r *recorder) init(c *Cluster, s observe.Sink) {
 func (s *source) Observe(e observe.Event) {
 	r := s.r
 	e.Time, e.Replica, e.Partition = r.c.now/Millisecond, s.id, s.of
+	if e.Incarnation > r.booted[e.Partition] { // of this one nothing is committed yet
+		r.booted[e.Partition], r.committed[e.Partition] = e.Incarnation, 0
+	}
 	switch e.Action {
 	case "BecomeLeader":
 		if last := r.leader[e.Partition]; last != 0 && last != e.Replica {
@@ -47,7 +51,7 @@ func (s *source) Observe(e observe.Event) {
 		}
 		r.leader[e.Partition] = e.Replica
 	case "Commit":
-		if e.Op > r.committed[e.Partition] {
+		if e.Op > r.committed[e.Partition] && e.Incarnation == r.booted[e.Partition] {
 			r.committed[e.Partition] = e.Op
 		}
 	case "NewIncarnation":

@@ -119,7 +119,7 @@ func (w *world) stands(n *node) {
 	}
 	n.stood = &now
 	w.plane.of[n.id].Stands(meta.Local{Partition: w.id, Incarnation: n.incarnation, Standing: meta.Standing{
-		Suspect: now.Suspect, Sealed: now.Sealed, Copied: now.Copied,
+		Suspect: now.Suspect, Sealed: now.Sealed, Copied: now.Copied, Of: now.Of, Baseless: now.Baseless,
 		Evidence: meta.Evidence{Intact: now.Evidence.Intact, Term: now.Evidence.Term, Last: now.Evidence.Last},
 	}})
 }
@@ -229,7 +229,11 @@ func (w *world) base(n *node) *replica.Base {
 		return nil
 	}
 	s := w.decided(n).Source
-	return &replica.Base{From: n.incarnation - 1, Machine: s.Machine, Term: s.Term, Last: s.Last, Forced: s.Forced, Dir: w.dirOf(n.incarnation - 1)}
+	b := &replica.Base{From: s.From, Machine: s.Machine, Term: s.Term, Last: s.Last, Forced: s.Forced}
+	for i := n.incarnation - 1; i > 0; i-- {
+		b.Past = append(b.Past, replica.Past{Incarnation: i, Dir: w.dirOf(i)})
+	}
+	return b
 }
 
 // force is an operator who does not wait for those who have not answered.
