@@ -293,6 +293,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		c.schedule(c.diskRand.Int64N(c.o.Disk.Work), event{kind: evWork, who: uint16(m.id), partition: uint16(h), epoch: m.epoch})
 	}
 	c.opened(m, h)
+	c.loseBase()
 }
 
 // everybody lists the machines: each has a replica of everything.

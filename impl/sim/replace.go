@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"strings"
-
-	"purgelab/model/op"
-)
+import "strings"
 
 // ReplaceDisk takes a machine down and gives it an empty disk for its partitions;
 // that of its system, with the plane's replica and the tombstones, is another one.
@@ -32,12 +28,7 @@ func (c *Cluster) ReplaceDisk(id int, down int64) bool {
 			}
 		}
 	}
-	c.down(m, true)
-	c.emptyDisk(m, ofPartitions)
-	c.syncRoot(m)
-	m.rotten, m.of = true, op.Partition(0)
-	c.Effects.Replaced++
-	c.schedule(down, event{kind: evRestart, who: uint16(id), epoch: m.epoch})
+	c.loseDisk(m, down)
 	return true
 }
 

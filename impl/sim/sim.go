@@ -180,6 +180,8 @@ type Cluster struct {
 	inMessage replica.Message
 	inRequest replica.Request
 
+	losing *losing // nil: no base is to be lost
+
 	diskRand, powerRand *rand.Rand
 	processes           int // next process identity
 	patient             bool

@@ -53,7 +53,7 @@ func TestClassesUseTheirKinds(t *testing.T) {
 	require.Zero(t, seen[Process][DiskFault]+seen[PowerOff][DiskFault]+seen[PowerOff][Rot])
 	require.Positive(t, seen[Storage][Rot])
 	for _, k := range Kinds {
-		if k != CrashAmid && !k.Forgets() && k != DropProposals && k != SpoilTransfer { // for several partitions only; see LoseMemory, LoseProposals, SpoilTransfers
+		if k != CrashAmid && !k.Forgets() && k != LoseBase && k != DropProposals && k != SpoilTransfer { // for several partitions only; see LoseMemory, LoseBases, LoseProposals, SpoilTransfers
 			require.Positive(t, seen[All][k], k)
 		}
 		require.Equal(t, k.Forgets(), seen[Memory][k] > 0 && k != Partition && k != ProcessCrash && k != PowerLoss && k != CrashAt, k)

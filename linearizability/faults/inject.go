@@ -131,6 +131,8 @@ func (in *Injection) begin(f *Fault) {
 		in.later(f, in.c.DropProposals(ids[0], in.once(DropProposals)))
 	case ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane:
 		in.forget(f, ids[0])
+	case LoseBase:
+		in.loseBase(f)
 	case DiskFault:
 		in.breakDisks(f, ids)
 	case Rot, Misdirect, FlipRead:

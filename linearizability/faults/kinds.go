@@ -16,6 +16,7 @@ func (c Class) Kinds(n int) []Kind {
 			return nil
 		}
 		p.LoseMemory(c, n, 20_000, rand.New(rand.NewPCG(seed, 1)))
+		p.LoseBases(c, 20_000, rand.New(rand.NewPCG(seed, 4)))
 		p.LoseProposals(c, n, 20_000, rand.New(rand.NewPCG(seed, 2)))
 		p.SpoilTransfers(c, 20_000, rand.New(rand.NewPCG(seed, 3)))
 		p.note(seen)

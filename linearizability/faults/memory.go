@@ -46,6 +46,25 @@ func (p *Plan) LoseMemory(class Class, n int, span int64, r *rand.Rand) {
 	}
 }
 
+// LoseBases adds to what a class draws over a span, in a third of the plans of those that
+// break everything or disks, or memory, that the machine loses its disk from which a new
+// incarnation goes on. It has a generator of its own, too.
+func (p *Plan) LoseBases(class Class, span int64, r *rand.Rand) {
+	if class != All && class != Storage && class != Memory || r.IntN(3) > 0 {
+		return
+	}
+	p.Faults = append(p.Faults, Fault{At: begin, For: max(1, span-begin), Kind: LoseBase})
+}
+
+// loseBase carries one out.
+func (in *Injection) loseBase(f *Fault) {
+	stop := in.c.LoseBase(lostBaseDown, in.once(LoseBase))
+	in.later(f, stop)
+}
+
+// lostBaseDown is how long the machine stays down that lost it.
+const lostBaseDown = 60 * sim.Millisecond
+
 // Losing lists the kinds of fault of a plan after which a partition goes on only if a
 // replica can join again.
 func (p *Plan) Losing() []Kind {

@@ -35,3 +35,25 @@ func TestLoseMemory(t *testing.T) {
 		require.Len(t, kinds, want, class)
 	}
 }
+
+// So is the loss of a base, in some plans of the classes that have it.
+func TestLoseBases(t *testing.T) {
+	for _, class := range Classes {
+		n := 0
+		for seed := uint64(1); seed <= 100; seed++ {
+			before, p := drawn(t, class, seed), drawn(t, class, seed)
+			p.LoseBases(class, 3000, rand.New(rand.NewPCG(seed, 2)))
+			require.Equal(t, before.Faults, p.Faults[:len(before.Faults):len(before.Faults)])
+			for _, f := range p.Faults[len(before.Faults):] {
+				require.NoError(t, f.check(3))
+				require.Equal(t, LoseBase, f.Kind)
+				n++
+			}
+		}
+		if class == All || class == Storage || class == Memory {
+			require.InDelta(t, 33, n, 15, class)
+		} else {
+			require.Zero(t, n, class)
+		}
+	}
+}

@@ -70,7 +70,10 @@ const (
 	// ReplaceDisk takes one replica down, for a while, and the disk of its partitions
 	// from it: it finds an empty one. ForeignDisk puts one in that another replica has
 	// used, and after For the own one back.
+	// LoseBase does it within For to the machine whose log a new incarnation goes on
+	// from, before anybody has a copy.
 	ReplaceDisk Kind = "replace-disk"
+	LoseBase    Kind = "lose-base"
 	ForeignDisk Kind = "foreign-disk"
 	// ReplacePlane takes one machine down, for a while, and the disk of its replica of
 	// the metadata plane from it. RotPlane changes a byte of that one's journal, which
@@ -84,7 +87,7 @@ const (
 )
 
 // Kinds lists all kinds in the order of reports.
-var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, ForeignDisk, ReplacePlane, RotPlane, DropProposals, SpoilTransfer}
+var Kinds = []Kind{Partition, Isolate, Storm, SlowDisk, ProcessCrash, PowerLoss, CrashAt, CrashAmid, DiskFault, Rot, Misdirect, FlipRead, Lie, ReplaceDisk, LoseBase, ForeignDisk, ReplacePlane, RotPlane, DropProposals, SpoilTransfer}
 
 // Fault is one thing that breaks.
 type Fault struct {
@@ -184,7 +187,7 @@ func (f *Fault) check(n int) error {
 			return fmt.Errorf("replica %d: want 0 (the leader) to %d", r, n)
 		}
 	}
-	whole := f.Kind == Storm || f.Kind == SlowDisk || f.Kind == SpoilTransfer
+	whole := f.Kind == Storm || f.Kind == SlowDisk || f.Kind == SpoilTransfer || f.Kind == LoseBase
 	switch {
 	case !whole && len(f.Replicas) == 0:
 		return fmt.Errorf("kind %s: want at least one replica, got none", f.Kind)
@@ -210,7 +213,7 @@ func (f *Fault) check(n int) error {
 // Storage tells whether disks fail in this plan.
 func (p *Plan) Storage() bool {
 	for i := range p.Faults {
-		if k := p.Faults[i].Kind; k == DiskFault || k == ReplaceDisk || k.spoils() {
+		if k := p.Faults[i].Kind; k == DiskFault || k == ReplaceDisk || k == LoseBase || k.spoils() {
 			return true
 		}
 	}

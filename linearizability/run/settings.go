@@ -187,6 +187,7 @@ func (s *Settings) draw() (*faults.Plan, error) {
 		return p.Keeping(), nil
 	}
 	p.LoseMemory(class, s.Replicas, span(s), sim.Split(s.Seed, "memory"))
+	p.LoseBases(class, span(s), sim.Split(s.Seed, "bases"))
 	p.ForgetNames(sim.Split(s.Seed, "names"))
 	p.LoseProposals(class, s.Replicas, span(s), sim.Split(s.Seed, "proposals"))
 	return p, nil
@@ -203,6 +204,9 @@ func (s *Settings) FaultKinds() []faults.Kind {
 	}
 	if !s.rejoins() {
 		kinds = slices.DeleteFunc(kinds, func(k faults.Kind) bool { return k.Forgets() || k == faults.DropProposals })
+	}
+	if p, err := s.policy(); !s.rejoins() || err == nil && p == (replica.Policy{}) {
+		kinds = slices.DeleteFunc(kinds, func(k faults.Kind) bool { return k == faults.LoseBase })
 	}
 	return kinds
 }
