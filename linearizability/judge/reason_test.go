@@ -226,3 +226,11 @@ func TestTwoAnswers(t *testing.T) {
 	good := []model.Operation{numbered(appended(1, 2, pos(0, 0), "a")), numbered(appended(3, 4, pos(0, 0), "a"))}
 	require.Nil(t, Explain(model.Semantics{}, good))
 }
+
+// An end below 0 is wrong by itself: nobody had to prove that it is not.
+func TestNothingIsBelowZero(t *testing.T) {
+	ops := []model.Operation{operation(1, 0, op.Request{Kind: op.Append, Payloads: []op.Payload{"a"}}, op.Reply{}), appended(2, 3, pos(0, -1), "b")}
+	why := Explain(model.Semantics{}, ops)
+	require.NotNil(t, why)
+	require.Equal(t, []int32{1}, why.Ops)
+}

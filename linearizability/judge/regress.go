@@ -44,10 +44,21 @@ func (h *hints) repeats() {
 	}
 }
 
-// bound is the highest value that an answer proves, and the operation that got it.
+// bound is the highest value that an answer proves, and the operation that got it; -1:
+// none had to prove it, since nothing is below 0.
 type bound struct {
 	value op.Offset
 	by    int32
+}
+
+var lowest = bound{0, -1}
+
+// with lists who proved a bound, if anybody had to, and an operation.
+func (b bound) with(i int32) []int32 {
+	if b.by < 0 {
+		return []int32{i}
+	}
+	return []int32{b.by, i}
 }
 
 func (b *bound) raise(v op.Offset, by int32) {
@@ -60,7 +71,7 @@ func (b *bound) raise(v op.Offset, by int32) {
 // does. So what an answer proves of the partition is a lower bound for whoever calls
 // after its return. Who calls earlier is not held to it.
 func (h *hints) regressions() {
-	var gen, start, end bound
+	gen, start, end := lowest, lowest, lowest
 	calls, returns := h.events()
 	for len(calls) > 0 || len(returns) > 0 {
 		if len(calls) > 0 && (len(returns) == 0 || h.ops[calls[0]].Call < h.ops[returns[0]].Return) {
@@ -77,7 +88,7 @@ func (h *hints) regressions() {
 			continue
 		}
 		if op.Offset(g) > gen.value {
-			gen, start, end = bound{op.Offset(g), i}, bound{}, bound{}
+			gen, start, end = bound{op.Offset(g), i}, lowest, lowest
 		}
 		start.raise(s, i)
 		end.raise(e, i)
@@ -116,14 +127,17 @@ func (h *hints) falls(i int32, gen, start, end bound) {
 		h.because(class, fmt.Sprintf("generation %d had begun, and the answer is of generation %d", gen.value, n.gen), gen.by, i)
 	case op.Offset(n.gen) > gen.value:
 	case n.endMax < end.value:
-		h.because(h.shorter(i, end), fmt.Sprintf("the end was at least %d, and the answer shows one of at most %d", end.value, n.endMax), end.by, i)
+		h.because(h.shorter(i, end), fmt.Sprintf("the end was at least %d, and the answer shows one of at most %d", end.value, n.endMax), end.with(i)...)
 	case n.startMax < start.value:
-		h.because(StartBack, fmt.Sprintf("the start was at least %d, and the answer shows one of at most %d", start.value, n.startMax), start.by, i)
+		h.because(StartBack, fmt.Sprintf("the start was at least %d, and the answer shows one of at most %d", start.value, n.startMax), start.with(i)...)
 	}
 }
 
 // shorter names what it is that an end fell.
 func (h *hints) shorter(i int32, end bound) Class {
+	if end.by < 0 {
+		return StaleRead
+	}
 	r, before := h.ops[i].Request, h.needs[end.by].role == appends
 	switch by := h.ops[end.by].Request; {
 	case by.Kind == op.StoreBookmark || by.Kind == op.GetBookmark: // it lies at or above the end
