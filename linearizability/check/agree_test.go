@@ -119,23 +119,25 @@ func everyVerdict(sem model.Semantics, ops []model.Operation) (v verdicts, class
 	if judge.Explain(sem, ops) != nil {
 		v.reason = verdict.Fail
 	}
-	v.naive, v.whole = naive(sem, ops), uncut(sem, ops, model.Limits{Steps: DefaultMaxSteps, Bytes: DefaultMaxBytes})
+	v.naive = naive(sem, ops)
+	v.whole, _ = uncut(context.Background(), sem, ops, model.Limits{Steps: DefaultMaxSteps, Bytes: DefaultMaxBytes})
 	if r, err := search(context.Background(), 0, ops, nil, Options{Semantics: sem}); err == nil {
 		v.parts = r.Verdict
 	}
 	return v, class
 }
 
-// uncut is what porcupine finds over the model in a whole history.
-func uncut(sem model.Semantics, ops []model.Operation, limits model.Limits) verdict.Verdict {
+// uncut is what porcupine finds over the model in a whole history, and why it found
+// nothing.
+func uncut(ctx context.Context, sem model.Semantics, ops []model.Operation, limits model.Limits) (verdict.Verdict, string) {
 	p := model.Prepare(sem, ops, limits)
-	switch found := porcupine.CheckOperations(p.Model(context.Background()), p.Operations); {
+	switch found := porcupine.CheckOperations(p.Model(ctx), p.Operations); {
 	case found:
-		return verdict.Pass
+		return verdict.Pass, ""
 	case p.Interrupted() != "":
-		return verdict.Undecided
+		return verdict.Undecided, p.Interrupted()
 	}
-	return verdict.Fail
+	return verdict.Fail, ""
 }
 
 // smallShape draws what a small history is made of.

@@ -69,7 +69,8 @@ func TestCutsDecide(t *testing.T) {
 		ops, err := rec.Ops()
 		require.NoError(t, err)
 		list := Operations(ops, 0)
-		whole[uncut(s.semantics, list, limits)]++
+		v, _ := uncut(context.Background(), s.semantics, list, limits)
+		whole[v]++
 		r := alone(t, rec, Options{MaxSteps: limits.Steps, MaxBytes: limits.Bytes})
 		parts[r.Verdict]++
 		if !fired {

@@ -24,6 +24,7 @@ import (
 func naive(sem model.Semantics, ops []model.Operation) verdict.Verdict {
 	var stamps []op.Timestamp
 	for _, o := range ops {
+		stamps = append(stamps, o.Request.Timestamp) // of messages that only an unknown poll reads
 		if o.Reply == nil {
 			continue
 		}
