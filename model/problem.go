@@ -116,7 +116,8 @@ func known(ops []Operation) []Operation {
 }
 
 // born is the incarnation with which a history begins: the one before its first
-// new one. Without any, every position in an answer names it.
+// new one. Without any, every position in an answer names it, and every request that was
+// answered as one that means it.
 func born(ops []Operation) op.Incarnation {
 	i := op.Incarnation(1)
 	for n := range ops {
@@ -129,6 +130,9 @@ func born(ops []Operation) op.Incarnation {
 			if a != nil {
 				i = max(i, a.Position.Incarnation)
 			}
+		}
+		if r := ops[n].Reply; r != nil && r.Code != op.StaleIncarnation {
+			i = max(i, ops[n].Request.Incarnation)
 		}
 	}
 	return i

@@ -155,7 +155,10 @@ func TestNewIncarnations(t *testing.T) {
 		"an unknown purge that was seen, agreed":   {ab + "lost purge 1\nfirst i1:g1:0\nbegin i2:g0 0 2 i1:g1:0 messages", verdict.Fail},
 		"twice": {ab + "begin i2:g0 0 1 i1:g0:1 messages\nappend c@i2:g0:1\nappend d@i2:g0:2\nbegin i3:g0 0 2 i2:g0:2 messages\nfirst i3:g0:0 a c\n" +
 			"at i2:g0:1 → i3:g0:1 c\nstale i1:g0:1 → i3:g0 0 2\nat i1:g0:0 → i3:g0:0 a c", verdict.Pass},
-		"twice, and what was lost comes back": {ab + "begin i2:g0 0 1 i1:g0:1 messages\nbegin i3:g0 0 2 i2:g0:1 messages\nfirst i3:g0:0 a b", verdict.Fail},
+		"who means the one that is over is told": {ab + "begin i2:g0 0 2 i1:g0:2\nappend c@i2:g0:2\nin 1\nstale i1:g0:0 → i2:g0 0 3", verdict.Pass},
+		"and told what was, not what is":         {ab + "begin i2:g0 0 2 i1:g0:2\nappend c@i2:g0:2\nin 1\nstale i1:g0:0 → i2:g0 0 2", verdict.Fail},
+		"nothing but requests names it":          {"in 3\nget 1 none", verdict.Pass},
+		"twice, and what was lost comes back":    {ab + "begin i2:g0 0 1 i1:g0:1 messages\nbegin i3:g0 0 2 i2:g0:1 messages\nfirst i3:g0:0 a b", verdict.Fail},
 	} {
 		text := script(t, c.text)
 		v, _, err := Check(context.Background(), parse(t, text), Options{})
