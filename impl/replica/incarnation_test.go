@@ -41,6 +41,15 @@ func TestNamesakeHasNoEffect(t *testing.T) {
 		c.step(lead, Input{Request: &Request{Token: c.token, Incarnation: 1, Op: req}})
 		c.settle()
 		require.Equal(t, bounds, c.answers[c.token], "a %s request that means the namesake", name)
+		c.token++
+		c.step(lead%3+1, Input{Request: &Request{Token: c.token, Incarnation: 1, Op: req}})
+		require.Equal(t, op.NotLeader, c.answers[c.token].Code, "the bounds of a follower lag")
+		c.token++
+		c.step(lead, Input{Request: &Request{Token: c.token, Incarnation: 1, Op: req}})
+		for c.step(lead, Input{Work: true}) {
+		}
+		require.NotContains(t, c.answers, c.token, "nobody has said yet that it still leads")
+		c.settle()
 	}
 	c.token++
 	c.step(lead, Input{Request: &Request{Token: c.token, Incarnation: 3, Op: &op.Request{Kind: op.GetBookmark, Key: key}}})

@@ -29,6 +29,7 @@ type read struct {
 	era   op.Generation
 	reply op.Reply
 	fixed bool      // the range of an auto-commit poll
+	stale bool      // the request means an incarnation that is over: only that is answered
 	op    op.Number // that it is, 0 for other reads
 }
 
@@ -163,6 +164,10 @@ func (r *Replica) advanceRead(rd *read) (done bool, err error) {
 	f := r.eng.Facts()
 	switch rd.phase {
 	case planning:
+		if rd.stale {
+			r.answer(rd.token, bounded(f, op.StaleIncarnation))
+			return true, nil
+		}
 		if rd.req.Kind != op.Poll {
 			reply, err := lookUp(r.eng, rd.req)
 			if err != nil {

@@ -204,12 +204,13 @@ func (r *Replica) request(q Request) {
 	case q.Incarnation > r.cfg.Incarnation || r.applied < r.line.baseLast():
 		// The namesake that it means exists, or will soon; this one will be gone.
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
-	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation && !r.cfg.Defects.Has(defect.IncarnationIgnored):
-		r.answer(q.Token, bounded(r.eng.Facts(), op.StaleIncarnation))
 	case !r.leading:
 		r.answer(q.Token, op.Reply{Code: op.NotLeader})
 	case !r.serving || r.stuck():
 		r.answer(q.Token, op.Reply{Code: op.NotReady})
+	case q.Incarnation != 0 && q.Incarnation < r.cfg.Incarnation && !r.cfg.Defects.Has(defect.IncarnationIgnored):
+		// Whatever it asks for, it is told where the log stands now: that is a read.
+		r.reads.fresh = append(r.reads.fresh, &read{token: q.Token, req: q.Op, stale: true})
 	case !r.valid(q.Op):
 		reply := op.Reply{Code: op.BadRequest}
 		if q.Op.Kind == op.DeleteRecords {

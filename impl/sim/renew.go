@@ -80,17 +80,23 @@ func (c *Cluster) movedAway(r *op.Request, reply *op.Reply) bool {
 }
 
 // abandon ends a call on a partition that is gone. It had no effect, unless
-// another copy of it reached the partition before.
+// another copy of it may have reached the partition before. That it goes on in a later
+// incarnation is an answer; of one that was created again it is none, since that is
+// another partition.
 func (c *Cluster) abandon(cl *client, call *Call, reply *op.Reply) {
 	c.Effects.Stale++
-	o := NoEffect
-	if call.Request.Mutates() && call.Request.Kind != op.Register && (cl.sent > 1 || cl.copies > 0 || call.Request.Intent != 0) {
-		o = Unknown
+	o, answer := NoEffect, op.Reply{}
+	if i := reply.Position.Incarnation; reply.Code == op.StaleIncarnation {
+		if c.learns(cl, call.Request.Partition, i) {
+			o, answer = Answered, *reply
+		} else {
+			c.moved(call.Request.Partition, i)
+		}
 	}
-	if i := reply.Position.Incarnation; reply.Code == op.StaleIncarnation && !c.learns(cl, call.Request.Partition, i) {
-		c.moved(call.Request.Partition, i)
+	if r := call.Request; r.Mutates() && r.Kind != op.Register && (cl.copies > 0 || r.Intent != 0) {
+		o, answer = Unknown, op.Reply{}
 	}
-	c.finish(cl, call, o, op.Reply{})
+	c.finish(cl, call, o, answer)
 }
 
 // known lists the latest shard of every partition, as far as anybody knows.

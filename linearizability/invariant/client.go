@@ -108,7 +108,11 @@ func (c *Checker) Returned(at int64, client int, r *op.Request, reply *op.Reply)
 	if r.Kind == op.Purge && r.Expected == nil && r.Intent != 0 && reply.Code == op.Mismatch {
 		c.report(p, 0, "PurgeEventuallyApplied", "the purge of intent %d, which expects nothing, was settled without one: %v", r.Intent, reply.Position)
 	}
-	if r.Incarnation != 0 && p.incarnation != 0 && r.Incarnation != p.incarnation {
+	in := r.Incarnation
+	if reply.Code == op.StaleIncarnation {
+		in = reply.Position.Incarnation
+	}
+	if in != 0 && p.incarnation != 0 && in != p.incarnation {
 		return // an answer of an incarnation that is over may say what is lost
 	}
 	if b, ok := boundsIn(r, reply); ok {

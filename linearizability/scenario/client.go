@@ -211,7 +211,8 @@ func (w *world) end(c *client) string {
 }
 
 // missed ends a call on an incarnation that is over. It had no effect, unless it was
-// sent before, or is carried out by those who know its intent.
+// sent before, or is carried out by those who know its intent. That the partition goes on
+// in a later one is an answer.
 func (w *world) missed(c *client, k *call) {
 	if w.plane != nil {
 		c.believes, c.session = max(c.believes, k.reply.Position.Incarnation), 0
@@ -220,6 +221,11 @@ func (w *world) missed(c *client, k *call) {
 		w.rec.Unknown(c.process, w.now, k.req.Intent, k.reply.Code.String())
 		c.process, c.last = w.processes, nil
 		w.processes++
+		return
+	}
+	if w.plane != nil && k.reply.Code == op.StaleIncarnation {
+		w.rec.Answer(c.process, w.now, k.reply)
+		w.watch.Returned(w.now, c.index, k.req, k.reply)
 		return
 	}
 	w.rec.Fail(c.process, w.now, k.reply.Code.String())
