@@ -18,7 +18,9 @@ import (
 
 // The crash-point matrix of an install as a replica makes it: a member that is behind
 // boots, pulls the state of its leader, installs it, and removes what is old. It crashes
-// at every disk call of that, in every way, and once more at calls of its recovery.
+// at every disk call of that, in every way, and once more at every call of its recovery.
+// Of two crashes each is before a call, or after the last one: what the disk holds after a
+// call is what it holds before the next.
 // Whatever a boot finds must be the state as of an op as everybody had it: of the old
 // home while nobody was told of the new one, and of the new home from then on.
 
@@ -203,6 +205,7 @@ func (l *life) rest(name string) {
 func TestInstallCrashPoints(t *testing.T) {
 	for _, d := range []Design{Ordered, ResetRecord, Advance} {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
 			b := newBehind(t, d)
 			base := b.life()
 			base.lives("nothing breaks", nil)
@@ -220,12 +223,18 @@ func TestInstallCrashPoints(t *testing.T) {
 					require.Equal(t, calls[nth].Label, at)
 					first[s.String()]++
 					first[step(at)]++
+					l.rest(name)
+					if s.after && nth+1 < len(calls) {
+						continue
+					}
 					again := b.life() // the same once more, to see what the recovery does
 					again.lives(name, &s)
-					l.rest(name)
 					again.lives(name, nil)
 					for k := range again.calls {
 						for _, z := range strikes {
+							if z.after && k+1 < len(again.calls) {
+								continue
+							}
 							if n++; n%*every != 0 {
 								continue
 							}
@@ -248,7 +257,7 @@ func TestInstallCrashPoints(t *testing.T) {
 			}
 			for _, s := range strikes {
 				require.Positive(t, first[s.String()])
-				require.Positive(t, second[s.String()])
+				require.True(t, s.after || second[s.String()] > 0)
 			}
 			for _, want := range []string{"transfer.offer", "transfer.chunk", "transfer.checkpoint", "journal.begin", "replica.member", "transfer.reclaim"} {
 				require.Positive(t, first[want], want)

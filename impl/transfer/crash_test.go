@@ -19,6 +19,10 @@ import (
 // The crash-point matrix of an install: a receiver is broken at every disk call that
 // it makes, in every way, and once more at calls of its recovery. Every boot must
 // find exactly the old state or exactly the new one.
+//
+// Of two crashes each is before a call, or after the last one: what the disk holds after
+// a call is what it holds before the next. Of pairs with calls that fail, or syncs that
+// lie, there are many more, and of these one in fewer is tried.
 
 type kind string
 
@@ -160,12 +164,15 @@ type point struct {
 
 func (p point) String() string { return fmt.Sprintf("%s at call %d: %s", p.kind, p.call+1, p.at) }
 
-// points are all faults at one in every calls.
-func points(calls []crashfs.Call, every int) (out []point) {
+// repeats tells whether a point leaves a disk as another one does: after a call, before the
+// next.
+func (p point) repeats(calls []crashfs.Call) bool {
+	return (p.kind == processAfter || p.kind == powerAfter) && p.call+1 < len(calls)
+}
+
+// points are all faults at calls.
+func points(calls []crashfs.Call) (out []point) {
 	for i, c := range calls {
-		if i%every != 0 {
-			continue
-		}
 		for _, k := range kinds {
 			if !k.fits(c) {
 				continue
@@ -232,16 +239,18 @@ func (x *machine) rest(t require.TestingT) {
 
 // matrix counts its cases.
 type matrix struct {
-	calls         int
-	first, second map[kind]int
-	reds          []string
-	every, limit  int
-	before        before
-	l             layout
-	defects       defect.Set
-	sender        *Sender
-	offer         *Manifest
-	result        string
+	calls          int
+	first, second  map[kind]int
+	pairs          int // of crashes
+	reds           []string
+	every, crashes int
+	limit          int
+	before         before
+	l              layout
+	defects        defect.Set
+	sender         *Sender
+	offer          *Manifest
+	result         string
 }
 
 // red runs one case; a failed demand is its reason.
@@ -279,8 +288,8 @@ func (m *matrix) run(t *testing.T) {
 	require.NoError(t, base.life(t))
 	calls := slices.Clone(base.disk.Calls())
 	m.calls = len(calls)
-	n := 0
-	for _, p := range points(calls, 1) {
+	n, pairs := 0, 0
+	for _, p := range points(calls) {
 		images := []crashfs.Image{nil}
 		for i := 0; i < len(images); i++ {
 			if m.limit > 0 && len(m.reds) >= m.limit {
@@ -306,8 +315,15 @@ func (m *matrix) run(t *testing.T) {
 				x.disk.LogCalls(false)
 				x.rest(t)
 			})
-			for _, q := range points(again, 1) {
-				if n++; n%m.every != 0 {
+			for _, q := range points(again) {
+				if crashes := p.kind.crash() && q.kind.crash(); crashes && (p.repeats(calls) || q.repeats(again)) {
+					continue
+				} else if crashes {
+					if pairs++; pairs%m.crashes != 0 {
+						continue
+					}
+					m.pairs++
+				} else if n++; n%m.every != 0 {
 					continue
 				}
 				m.second[q.kind]++
@@ -331,18 +347,22 @@ func total(m map[kind]int) (n int) {
 func TestEveryCrashPoint(t *testing.T) {
 	each(t, func(t *testing.T, l layout) {
 		for _, b := range []before{nothing, older, purging, sameEra} {
-			m := &matrix{l: l, before: b, every: *every}
-			m.run(t)
-			t.Logf("onto %s: %d disk calls; %d cases of one fault, %d of two, of them red %d", b, m.calls, total(m.first), total(m.second), len(m.reds))
-			for _, k := range kinds {
-				t.Logf("  %-22s first %5d, second %6d", k, m.first[k], m.second[k])
-				require.Positive(t, m.first[k])
-				require.Positive(t, m.second[k])
-			}
-			for _, r := range m.reds {
-				t.Error(r)
-			}
-			require.Greater(t, m.calls, 40)
+			t.Run(string(b), func(t *testing.T) { t.Parallel(); everyCrashPoint(t, l, b) })
 		}
 	})
+}
+
+func everyCrashPoint(t *testing.T, l layout, b before) {
+	m := &matrix{l: l, before: b, every: *every, crashes: *crashes}
+	m.run(t)
+	t.Logf("onto %s: %d disk calls; %d cases of one fault, %d of two; of these two crashes %d, one in %d; red %d", b, m.calls, total(m.first), total(m.second), m.pairs, m.crashes, len(m.reds))
+	for _, k := range kinds {
+		t.Logf("  %-22s first %5d, second %6d", k, m.first[k], m.second[k])
+		require.Positive(t, m.first[k])
+		require.Positive(t, m.second[k])
+	}
+	for _, r := range m.reds {
+		t.Error(r)
+	}
+	require.Greater(t, m.calls, 40)
 }

@@ -15,7 +15,7 @@ import (
 func TestNotDurableBeforeTheRecord(t *testing.T) {
 	each(t, func(t *testing.T, l layout) {
 		for _, d := range []defect.Set{defect.InstallBeforeSync, defect.StagedRenameWithoutSync} {
-			m := &matrix{l: l, before: older, every: 1 << 30, limit: 1, defects: d}
+			m := &matrix{l: l, before: older, every: 1 << 30, crashes: 1 << 30, limit: 1, defects: d}
 			m.run(t)
 			require.NotEmpty(t, m.reds, "%b", d)
 		}
