@@ -10,14 +10,15 @@ import (
 // Describe prints an operation in one line: what was asked, and the answer,
 // or "unknown".
 func Describe(r *op.Request, a *op.Reply) string {
-	s := describeRequest(r)
+	s := DescribeRequest(r)
 	if a == nil {
 		return s + " → unknown"
 	}
 	return s + " → " + DescribeReply(r, a)
 }
 
-func describeRequest(r *op.Request) string {
+// DescribeRequest prints what was asked.
+func DescribeRequest(r *op.Request) string {
 	var b strings.Builder
 	b.WriteString(r.Kind.String())
 	at := r.At.String()

@@ -171,7 +171,7 @@ func (p *Problem) addUnknown(o *Operation, read map[op.Payload]bool) {
 func (p *Problem) asUnknown(o *Operation, read map[op.Payload]bool) unknown {
 	r := *o.Request
 	u := unknown{req: &r, line: o.Line, footprint: footprintOf(p.sem, &r), class: classOf(&r, read), incarnation: r.Incarnation}
-	u.unread = r.Kind == op.Append && u.class != describeRequest(&r) && !p.tracked
+	u.unread = r.Kind == op.Append && u.class != DescribeRequest(&r) && !p.tracked
 	if r.Kind == op.Poll && r.Strategy == op.Next {
 		u.own = op.Offset(r.Max)
 	}

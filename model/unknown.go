@@ -166,7 +166,7 @@ func (p *Problem) alike(pending []int32, i int) bool {
 // that nobody read, only its size and the incarnation that it means.
 func classOf(r *op.Request, read map[op.Payload]bool) string {
 	if r.Kind != op.Append || slices.ContainsFunc(r.Payloads, func(m op.Payload) bool { return read[m] }) {
-		return describeRequest(r)
+		return DescribeRequest(r)
 	}
 	return fmt.Sprintf("append of %d in i%d", len(r.Payloads), r.Incarnation)
 }

@@ -92,7 +92,7 @@ cannot be read: its name, the line and what was wanted are printed.`,
 	cmd.Flags().StringSliceVar(&allow, "allow", nil, "promises that the system does not give: "+strings.Join(contract.OptionNames(), ", "))
 	completeList(cmd, "allow", contract.OptionNames())
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Minute, "undecided after this long, per partition; 0: no limit of time, only of search steps")
-	cmd.Flags().StringVar(&html, "html", "", "file for porcupine's page of a history that is not linearizable")
+	cmd.Flags().StringVar(&html, "html", "", "file for a timeline of the operations that are wrong together")
 	cmd.Flags().StringVar(&certificate, "certificate", "", "file for the order that proves a pass")
 	cmd.Flags().StringVar(&verify, "verify", "", "a certificate: prove the history by it, and look for nothing")
 	return cmd
@@ -148,6 +148,12 @@ func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contra
 			where = fmt.Sprintf("%s:%d: ", name, r.Line)
 		}
 		fmt.Fprintf(out, "  partition %d: %s%s\n", r.Partition, where, strings.ReplaceAll(r.Reason, "\n", "\n  "))
+		if r.Promise != "" {
+			fmt.Fprintf(out, "    but %s\n", r.Promise)
+		}
+		if err := printShown(out, "    ", r.Shown); err != nil {
+			return 0, err
+		}
 	}
 	for _, n := range report.NotJudged {
 		fmt.Fprintf(out, "  not judged: %s\n", n)

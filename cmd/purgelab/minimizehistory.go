@@ -105,6 +105,9 @@ func printHistory(cmd *cobra.Command, r *minimize.HistoryResult, out string) err
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "wrong     %s\n", strings.ReplaceAll(r.Result.Reason, "\n", "\n          "))
+	if err := printShown(&b, strings.Repeat(" ", 10), r.Result.Shown); err != nil {
+		return err
+	}
 	fmt.Fprintf(&b, "from      %s\nto        %s, in %s\n", plural(r.Before, "operation"), plural(r.Ops, "operation"), plural(r.Runs, "check"))
 	fmt.Fprintf(&b, "file      %s\n", out)
 	if r.Ended != nil {

@@ -164,6 +164,9 @@ func printRun(w io.Writer, r *run.Record, dir string) error {
 			name += fmt.Sprintf(" and %d more", i-first)
 		}
 		line(x.Verdict.String(), "%s", strings.TrimSuffix(name+": "+why(x.Property, x.Reason), ": "))
+		if err := printShown(&b, strings.Repeat(" ", 10), x.Shown); err != nil {
+			return err
+		}
 	}
 	if r.Verdict != verdict.Pass {
 		line("replay", "%s", r.Replay)

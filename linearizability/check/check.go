@@ -53,7 +53,8 @@ type Options struct {
 	// MaxBytes bounds what the search keeps per partition; 0: DefaultMaxBytes.
 	MaxBytes int64
 	// HTML, if not nil, opens the place for porcupine's page of a partition
-	// whose history is not linearizable.
+	// whose history is not linearizable: of the operations that are wrong together, or,
+	// where they are not known, of what was called until no order was left.
 	HTML func(op.Partition) (io.WriteCloser, error)
 }
 
@@ -67,7 +68,7 @@ type Result struct {
 	// Line of the operation that no order explains; 0 if there is none.
 	Line int `json:"line,omitempty"`
 	// Class of the violation, the promise that it breaks, and the operations that show
-	// it, if the judge found a reason.
+	// it, one a line, if the judge found a reason.
 	Class   judge.Class `json:"class,omitempty"`
 	Promise string      `json:"promise,omitempty"`
 	Quoted  []string    `json:"quoted,omitempty"`
@@ -108,14 +109,21 @@ func checkPartition(ctx context.Context, partition op.Partition, ops []history.O
 	r := Result{Result: verdict.Result{Property: Property}, Partition: partition, Steps: int64(len(found.Order)), Order: found.Order}
 	r.Operations, r.Unknown = found.Judged, found.Unknown
 	if why := found.Reason; why != nil {
-		r.Verdict, r.Reason = verdict.Fail, why.Text(list)
-		r.Class, r.Promise, r.Quoted = why.Class, why.Promise(), why.Quoted(list)
+		r.Verdict, r.Reason, r.Shown = verdict.Fail, why.String(), why.Shown(list)
+		r.Class, r.Promise = why.Class, why.Promise()
+		for _, s := range r.Shown {
+			r.Quoted = append(r.Quoted, s.String())
+		}
 		r.Line = list[why.Decisive()].Line
 		if o.HTML == nil {
 			return r, nil
 		}
-		p := model.Prepare(o.Semantics, list, model.Limits{Steps: DefaultMaxSteps, Bytes: DefaultMaxBytes})
-		return r, writePage(p, p.Model(ctx), list[why.Decisive()].Return, &r, o)
+		var shown []model.Operation
+		for _, i := range why.Ops {
+			shown = append(shown, list[i])
+		}
+		p := model.Prepare(o.Semantics, shown, model.Limits{Steps: DefaultMaxSteps, Bytes: DefaultMaxBytes})
+		return r, writePage(p.Model(ctx), p.Operations, &r, o)
 	}
 	r.Verdict = verdict.Pass
 	return r, nil
@@ -184,12 +192,12 @@ func explain(ctx context.Context, p *model.Problem, r *Result, o Options) error 
 	if o.HTML == nil {
 		return nil
 	}
-	return writePage(p, p.Model(ctx), p.Operations[stuck.At].Return, r, o)
+	return writePage(p.Model(ctx), p.Until(p.Operations[stuck.At].Return), r, o)
 }
 
-// writePage writes porcupine's page of what was called up to an instant.
-func writePage(p *model.Problem, m porcupine.Model, until int64, r *Result, o Options) error {
-	_, info := porcupine.CheckOperationsVerbose(m, p.Until(until), 0)
+// writePage writes porcupine's page of some operations.
+func writePage(m porcupine.Model, ops []porcupine.Operation, r *Result, o Options) error {
+	_, info := porcupine.CheckOperationsVerbose(m, ops, 0)
 	w, err := o.HTML(r.Partition)
 	if err != nil {
 		return fmt.Errorf("check: page of partition %d: %w", r.Partition, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,16 @@ func TestPageOfAFailure(t *testing.T) {
 	require.Equal(t, []op.Partition{0}, pages)
 	require.True(t, strings.Contains(got.String(), "<!doctype html>"))
 	require.True(t, strings.Contains(got.String(), fmt.Sprintf("line %d", all[0].Line)))
+	var lines, shown []string
+	for _, m := range regexp.MustCompile(`"line ([0-9]+)"`).FindAllStringSubmatch(got.String(), -1) {
+		lines = append(lines, m[1])
+	}
+	for _, s := range all[0].Shown {
+		shown = append(shown, fmt.Sprint(s.Line))
+	}
+	require.NotEmpty(t, shown)
+	require.Subset(t, shown, lines, "the page is of the operations that are wrong together")
+	require.Subset(t, lines, shown)
 
 	_, _, err = Check(context.Background(), ops, Options{HTML: func(op.Partition) (io.WriteCloser, error) { return nil, errors.New("no space") }})
 	require.EqualError(t, err, "check: page of partition 0: no space")

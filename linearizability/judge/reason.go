@@ -2,8 +2,8 @@ package judge
 
 import (
 	"fmt"
-	"strings"
 
+	"purgelab/linearizability/verdict"
 	"purgelab/model"
 	"purgelab/model/op"
 )
@@ -58,23 +58,30 @@ func (r *Reason) Promise() string { return promises[r.Class] }
 // Decisive is the operation that completes the reason.
 func (r *Reason) Decisive() int32 { return r.Ops[len(r.Ops)-1] }
 
-// Quoted prints the operations with their times.
-func (r *Reason) Quoted(ops []model.Operation) []string {
-	var out []string
+// Shown are the operations with their times.
+func (r *Reason) Shown(ops []model.Operation) []verdict.Shown {
+	var out []verdict.Shown
 	for _, i := range r.Ops {
 		o := &ops[i]
-		until := "never"
+		s := verdict.Shown{Line: o.Line, Process: o.Client, Call: o.Call, Request: model.DescribeRequest(o.Request), Answer: "unknown"}
 		if o.Reply != nil {
-			until = fmt.Sprint(o.Return)
+			s.Return, s.Answer = o.Return, model.DescribeReply(o.Request, o.Reply)
 		}
-		out = append(out, fmt.Sprintf("line %d, process %d, %d to %s: %s", o.Line, o.Client, o.Call, until, model.Describe(o.Request, o.Reply)))
+		out = append(out, s)
 	}
 	return out
 }
 
-// Text prints a reason in one line: the class, what disagrees, and the operations.
+// String is the class, and what disagrees.
+func (r *Reason) String() string { return fmt.Sprintf("%s: %s", r.Class, r.Note) }
+
+// Text prints a reason in one line, the operations after it.
 func (r *Reason) Text(ops []model.Operation) string {
-	return fmt.Sprintf("%s: %s; %s", r.Class, r.Note, strings.Join(r.Quoted(ops), "; "))
+	text := r.String()
+	for _, s := range r.Shown(ops) {
+		text += "; " + s.String()
+	}
+	return text
 }
 
 func (h *hints) because(c Class, note string, ops ...int32) {

@@ -78,6 +78,28 @@ type Result struct {
 	// Reason explains a fail with the smallest example at hand, and says what
 	// kept an undecided check from its end. Empty for a pass.
 	Reason string `json:"reason,omitempty"`
+	// Shown are the operations of a history that are wrong together, the decisive one
+	// last; none where they are not known.
+	Shown []Shown `json:"shown,omitempty"`
+}
+
+// Shown is an operation of a history as a person wants to read it.
+type Shown struct {
+	Line    int    `json:"line"` // at which it is invoked
+	Process int    `json:"process"`
+	Call    int64  `json:"call"`             // as the history counts time
+	Return  int64  `json:"return,omitempty"` // 0: never
+	Request string `json:"request"`
+	Answer  string `json:"answer"`
+}
+
+// String prints an operation in one line.
+func (s Shown) String() string {
+	until := "never"
+	if s.Return > 0 {
+		until = fmt.Sprint(s.Return)
+	}
+	return fmt.Sprintf("line %d, process %d, %d to %s: %s → %s", s.Line, s.Process, s.Call, until, s.Request, s.Answer)
 }
 
 // String prints a result in one line, the reason after it.
