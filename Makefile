@@ -8,7 +8,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo test check spec spec-full traces replay traces-all coverage mutations spec-mutations linearizability agree sweep policies crash-points teeth minimize matrix bench benchmarks clean
+.PHONY: help tools build demo test check spec spec-full traces replay traces-all coverage mutations spec-mutations linearizability agree sweep policies crash-points teeth teeth-reasons minimize matrix bench benchmarks clean
 
 GO          ?= go
 BIN         := bin/purgelab
@@ -89,6 +89,9 @@ crash-points: ## one machine, and an install of a state, broken at every disk ca
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
 	$(GO) test ./impl/transfer -run EveryCrashPoint -crashes 1 -every 41 -v
 	$(GO) test ./impl/replica -run InstallCrashPoints -every 1 -v -timeout 30m
+
+teeth-reasons: build ## what the judge calls each known bug that clients see, written to docs/judging.md
+	$(BIN) teeth --reasons docs/judging.md
 
 teeth: tools ## every known bug switched on, in every layer that has to catch it: the kill matrix
 	$(BIN) teeth

@@ -26,7 +26,7 @@ func newTeethCmd() *cobra.Command {
 		names = append(names, string(l))
 	}
 	layer := newChoice("", names...)
-	var out string
+	var out, reasons string
 	o := teeth.Options{Layers: teeth.Layers}
 	cmd := &cobra.Command{
 		Use:   "teeth [NAME...]",
@@ -42,6 +42,9 @@ layer is red without a defect. Prints the kill matrix: defect × layer.
   scenario a script that retells how it went wrong goes wrong that way
 
 A dash stands for a layer that does not have to catch the defect.
+
+With --reasons it is asked instead, for each defect that histories have to catch, what
+the judge names as the reason, and demanded that this is the promise that it breaks.
 
 With --out a run of some layers or of some defects changes their cells and no others,
 so that a long run can be made in parts.
@@ -66,6 +69,9 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 			}
 			if o.Runs < 1 || o.Jobs < 0 {
 				return usageError("--runs %d, --jobs %d: want at least one run, and no negative number", o.Runs, o.Jobs)
+			}
+			if reasons != "" {
+				return teethReasons(cmd, o, reasons)
 			}
 			o.Tool = func(ctx context.Context) (tlc.Tool, error) { return findTLC(ctx, root, cmd.ErrOrStderr()) }
 			b := newBar(cmd.ErrOrStderr(), 1, "teeth")
@@ -100,6 +106,7 @@ Exit code: 0 all caught, 1 one was missed or a check is red without a defect,
 	completeChoices(cmd, "layer", layer)
 	f.IntVar(&o.Runs, "runs", teeth.DefaultRuns, "runs at most, per defect")
 	f.IntVar(&o.Jobs, "jobs", 0, "runs and models at a time (default: one per core)")
+	f.StringVar(&reasons, "reasons", "", "write what the judge calls each defect into this Markdown file, between its marks, and nothing else")
 	f.StringVar(&out, "out", "", "write the matrix into this Markdown file, between its marks if it has them; what was not asked stays")
 	return cmd
 }
@@ -170,6 +177,7 @@ func teethJSON(w io.Writer, m *teeth.Matrix) error {
 // Marks in documents, between which commands write.
 const (
 	markTeeth    = "<!-- begin: purgelab teeth --out docs/defects.md -->"
+	markReasons  = "<!-- begin: purgelab teeth --reasons docs/judging.md -->"
 	markMinimize = "<!-- begin: purgelab minimize --defects docs/minimize.md -->"
 	markEnd      = "<!-- end -->"
 )
