@@ -169,10 +169,15 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 			fmt.Fprintf(&b, "fail: %s: 0 in all runs, want at least 1: they did not meet what they are for\n\n", name)
 		}
 	}
-	fmt.Fprintf(&b, "after the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", sum.rested, run.RestTicks, sum.served, run.ServeTicks)
+	printTicks(&b, sum.rested, sum.served)
 	fmt.Fprintf(&b, "verdict %s: %d of %s begun, %d of %d runs made, %d fail, %d undecided\n", run.VerdictOf(all), sum.made, plural(len(all), "sweep"), sum.runs, max(sum.wanted, sum.runs), sum.reds, sum.undecided)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// printTicks tells the slowest of runs, and what each of them is held to.
+func printTicks(w io.Writer, rested, served int64) {
+	fmt.Fprintf(w, "after the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", rested, run.RestTicks, served, run.ServeTicks)
 }
 
 // policiesJSON prints each run that did not pass, each sweep, then the sum.

@@ -195,6 +195,7 @@ func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 		return err
 	}
 	fmt.Fprintf(&b, "\nseeds %d..%d: %d of %s made, %d operations, %s of simulated time\n", s.From, s.To, s.Runs, plural(len(s.Done), "run"), s.Operations, seconds(s.Millis))
+	printTicks(&b, s.Rested, s.Served)
 	groups := run.Groups(s.Reds)
 	printGroups(&b, groups)
 	printGroups(&b, run.Groups(s.Undecided))
@@ -276,8 +277,10 @@ func sweepJSON(w io.Writer, of *run.Settings, s *run.Summary) error {
 		Undecided  int                 `json:"undecided"`
 		Operations int                 `json:"operations"`
 		Millis     int64               `json:"simulatedMilliseconds"`
+		Rested     int64               `json:"restedTicks"`
+		Served     int64               `json:"servedTicks"`
 		Faults     map[faults.Kind]int `json:"faultsInEffect"`
 		Effects    sim.Effects         `json:"effects"`
 		Groups     []run.Group         `json:"groups,omitempty"` // of red runs, the cheapest first
-	}{s.From, s.To, s.Verdict(), s.Runs, len(s.Done) - s.Runs, len(s.Reds), len(s.Undecided), s.Operations, s.Millis, s.Faults, s.Effects, run.Groups(s.Reds)})
+	}{s.From, s.To, s.Verdict(), s.Runs, len(s.Done) - s.Runs, len(s.Reds), len(s.Undecided), s.Operations, s.Millis, s.Rested, s.Served, s.Faults, s.Effects, run.Groups(s.Reds)})
 }

@@ -54,32 +54,34 @@ func (m *stale) Step(in replica.Input) (replica.Output, error) {
 	return m.Replica.Step(in)
 }
 
-// Replicas that come to rest, and then take no append or finish no purge, are seen: what
-// is asked of them after the last fault is not asked before.
+// A partition that comes to rest, and then takes no append or finishes no purge, is seen,
+// whichever it is: what is asked of it after the last fault is not asked before.
 func TestProbesAreNeeded(t *testing.T) {
 	// A purge comes from the plane and from its client.
 	for kind, probe := range map[op.Kind]int{op.Append: 1, op.Purge: 2} {
-		given := 0
-		open := func(after int) func(replica.Config) (sim.Member, error) {
-			return func(c replica.Config) (sim.Member, error) {
-				m, err := replica.Open(c)
-				if err != nil {
-					return nil, err
+		for partition := range op.Partition(2) {
+			given := 0
+			open := func(after int) func(replica.Config) (sim.Member, error) {
+				return func(c replica.Config) (sim.Member, error) {
+					m, err := replica.Open(c)
+					if err != nil || c.Partition != partition {
+						return m, err
+					}
+					return &stale{m, kind, &given, after}, nil
 				}
-				return &stale{m, kind, &given, after}, nil
 			}
+			s := Settings{Seed: 3, Replicas: 1, Partitions: 2, Ops: 100, NoTrace: true}
+			all, err := run(context.Background(), s, open(1<<30))
+			require.NoError(t, err)
+			require.Equal(t, "pass", all.Verdict.String())
+			last := given
+			given = 0
+			r, err := run(context.Background(), s, open(last-probe))
+			require.NoError(t, err)
+			reason, red := r.Violates("NoStuckReplica")
+			require.True(t, red, "%v of partition %d", kind, partition)
+			require.Equal(t, "an append or a purge after the last fault was not answered", reason)
 		}
-		s := Settings{Seed: 3, Replicas: 1, Ops: 100, NoTrace: true}
-		all, err := run(context.Background(), s, open(1<<30))
-		require.NoError(t, err)
-		require.Equal(t, "pass", all.Verdict.String())
-		last := given
-		given = 0
-		r, err := run(context.Background(), s, open(last-probe))
-		require.NoError(t, err)
-		reason, red := r.Violates("NoStuckReplica")
-		require.True(t, red, "%v", kind)
-		require.Equal(t, "an append or a purge after the last fault was not answered", reason)
 	}
 }
 
