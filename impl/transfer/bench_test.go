@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/segment"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/osfs"
 	"purgelab/model/op"
@@ -20,9 +21,16 @@ import (
 var size = flag.Int("transfer-mib", 64, "size of the state that BenchmarkTransfer moves, in MiB")
 
 // BenchmarkTransfer moves a state from one folder of the machine to another, beside a
-// plain copy of the same files, each synced, and their folder. It demands half of the
-// copy's speed, and no more memory than 64 MiB over what was in use before.
+// plain copy of the same files, each synced, and their folder, in files of the usual size
+// and in small ones. It demands half of the copy's speed, and no more memory than 64 MiB
+// over what was in use before.
 func BenchmarkTransfer(b *testing.B) {
+	for _, kib := range []int{segment.DefaultSegmentBytes >> 10, 128} {
+		b.Run(fmt.Sprintf("KiB=%d", kib), func(b *testing.B) { moveAll(b, kib<<10) })
+	}
+}
+
+func moveAll(b *testing.B, segmentBytes int) {
 	root, err := osfs.New(b.TempDir())
 	require.NoError(b, err)
 	for _, d := range []string{"from", "to", "copy"} {
@@ -30,7 +38,7 @@ func BenchmarkTransfer(b *testing.B) {
 	}
 	l := layouts[0]
 	o := on(root, first, "from", 0)
-	o.SegmentBytes, o.IndexEvery = 0, 0
+	o.SegmentBytes, o.IndexEvery = segmentBytes, 0
 	e, err := l.open(o)
 	require.NoError(b, err)
 	payload := op.Payload(strings.Repeat("x", 1000))
@@ -58,7 +66,7 @@ func BenchmarkTransfer(b *testing.B) {
 		m, err := s.Offer(other, e, termOf)
 		require.NoError(b, err)
 		to := on(root, other, fmt.Sprintf("to/%d", rounds), 0)
-		to.SegmentBytes, to.IndexEvery = 0, 0
+		to.SegmentBytes, to.IndexEvery = segmentBytes, 0
 		p, err := Begin(PullOptions{Engine: to, Import: l.imp}, m, Own{Incarnation: 1})
 		require.NoError(b, err)
 		for chunks := 0; p.Left() > 0; chunks++ {

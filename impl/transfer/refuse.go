@@ -13,11 +13,12 @@ import (
 // Reason is why something was refused; reports count by it.
 type Reason string
 
-// The reasons. The first three are a sender's.
+// The reasons. The first three are a sender's, the fourth may be.
 const (
 	Suspect    Reason = "suspect"
 	Recovering Reason = "recovering"
 	Behind     Reason = "behind"
+	TooLarge   Reason = "too-large"
 
 	OlderIncarnation Reason = "older-incarnation"
 	OtherIncarnation Reason = "other-incarnation"
@@ -31,7 +32,7 @@ const (
 )
 
 // Reasons lists all of them.
-var Reasons = []Reason{Suspect, Recovering, Behind, OlderIncarnation, OtherIncarnation, NotAbove, Rewinds, Contradiction, AnotherOffer, WrongChecksum, WrongChunk}
+var Reasons = []Reason{Suspect, Recovering, Behind, TooLarge, OlderIncarnation, OtherIncarnation, NotAbove, Rewinds, Contradiction, AnotherOffer, WrongChecksum, WrongChunk}
 
 // Again tells the refusals of a single message: what was meant is worth asking for again.
 func (r Reason) Again() bool { return r == AnotherOffer || r == WrongChecksum || r == WrongChunk }
@@ -129,8 +130,28 @@ func (m *Message) CheckOffer() error {
 	return nil
 }
 
-// Check refuses a manifest that contradicts itself.
+// A manifest is one message, which is not cut into chunks, so there is a bound to it:
+// MaxManifest bytes, of which pieceBytes are counted for each piece, that is, for each
+// file of messages, bookmarkBytes for each bookmark, and what the caller keeps. A
+// gibibyte in files of 16 KiB is half of it.
+const (
+	MaxManifest = 4 << 20
+
+	pieceBytes    = 33
+	bookmarkBytes = 64
+)
+
+// bytes that are counted for a manifest.
+func (m *Manifest) bytes() int {
+	p := &m.Point
+	return pieceBytes*len(p.Pieces) + bookmarkBytes*(len(p.Bookmarks)+len(p.Previous.Bookmarks)) + len(p.Extra)
+}
+
+// Check refuses a manifest that is too large, or contradicts itself.
 func (m *Manifest) Check() error {
+	if n := m.bytes(); n > MaxManifest {
+		return &Refusal{TooLarge, "bytes of the manifest", fmt.Sprintf("at most %d", MaxManifest), n}
+	}
 	if m.Term == 0 {
 		return &Refusal{Contradiction, fmt.Sprintf("term of op %d", m.Point.Applied), "at least 1", 0}
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -313,4 +314,46 @@ func TestManifests(t *testing.T) {
 	m, err := DecodeManifest("message", b)
 	require.NoError(t, err)
 	require.Equal(t, sound(), m)
+}
+
+// TestTooLarge: up to the bound a manifest takes no more bytes than are counted for it, of
+// the largest numbers; above it it is refused, at both ends, with the two numbers.
+func TestTooLarge(t *testing.T) {
+	full := func(pieces, bookmarks, extra int) *Manifest {
+		m := sound()
+		p := &m.Point
+		p.Pieces, p.Bookmarks, p.Extra, p.Start, p.Applied = nil, nil, make([]byte, extra), 1<<40, 1<<50
+		p.Boundary = 1
+		at := p.Start
+		for range pieces {
+			p.Pieces = append(p.Pieces, segment.Piece{Base: at, End: at + 1<<20, Size: 1 << 33, Sum: math.MaxUint32})
+			at += 1 << 20
+		}
+		p.End = at
+		for i := range bookmarks {
+			p.Bookmarks = append(p.Bookmarks, engine.BookmarkEntry{Key: op.Key{ID: math.MaxUint32 - uint32(bookmarks) + uint32(i)},
+				Position: op.Position{Incarnation: 2, Generation: 3, Offset: p.End - 1}, Op: p.Applied})
+		}
+		return m
+	}
+	for _, c := range []struct{ pieces, bookmarks, extra int }{
+		{MaxManifest / pieceBytes, 0, 0}, {1, (MaxManifest - pieceBytes) / bookmarkBytes, 0}, {1, 1, MaxManifest - pieceBytes - bookmarkBytes},
+	} {
+		m := full(c.pieces, c.bookmarks, c.extra)
+		require.NoError(t, m.Check())
+		require.LessOrEqual(t, len(m.Encode()), MaxManifest+200, "%+v", c)
+		m = full(c.pieces, c.bookmarks, c.extra)
+		m.Point.Extra = append(m.Point.Extra, make([]byte, pieceBytes)...)
+		for _, err := range []error{m.Check(), (&Message{Offer: m, ID: m.ID()}).CheckOffer()} {
+			why, ok := Refused(err)
+			require.True(t, ok)
+			require.Equal(t, TooLarge, why)
+		}
+		require.ErrorContains(t, m.Check(), "transfer: refused, too-large: bytes of the manifest: want at most 4194304, got 41943")
+	}
+	e := source(t, layouts[0], 0)
+	finish(t, e.Checkpoint(make([]byte, MaxManifest)))
+	_, err := NewSender(SenderOptions{}).Offer(other, e, termOf)
+	why, _ := Refused(err)
+	require.Equal(t, TooLarge, why)
 }

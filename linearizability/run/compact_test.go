@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,4 +98,30 @@ func TestSpoiltTransfers(t *testing.T) {
 		}
 	}
 	require.Greater(t, all.Completed, 12)
+}
+
+// TestLateOffers: a member that falls behind twice is made an offer each time, and the first
+// one comes once more before the second: it has got past that.
+func TestLateOffers(t *testing.T) {
+	for _, design := range []string{"ordered", "advance"} {
+		refused, completed := 0, 0
+		for seed := uint64(1); seed <= 12; seed++ {
+			s := Settings{Seed: seed, Design: design, CompactOps: 6, Ops: 900, NoTrace: true}
+			s.Plan = &faults.Plan{Faults: []faults.Fault{
+				{At: 100, For: 6000, Kind: faults.SpoilTransfer, Transfers: &sim.Spoil{Late: 1}},
+				{At: 500, For: 700, Kind: faults.ProcessCrash, Replicas: []int{1 + int(seed)%3}},
+				{At: 1700, For: 700, Kind: faults.ProcessCrash, Replicas: []int{1 + int(seed)%3}},
+				{At: 2900, For: 700, Kind: faults.ProcessCrash, Replicas: []int{1 + int(seed)%3}},
+			}}
+			r := mustRun(t, s)
+			require.Equal(t, verdict.Pass, r.Verdict, "%s: %v", r.Settings.Replay(), r.Violated())
+			completed += r.Effects.Moves.Completed
+			if m := r.Effects.Moves.Refused; m != nil {
+				refused += m[slices.Index(transfer.Reasons, transfer.NotAbove)]
+			}
+		}
+		t.Logf("%s: %d refused, %d completed", design, refused, completed)
+		require.Greater(t, refused, 3, design)
+		require.Greater(t, completed, 6, design)
+	}
 }
