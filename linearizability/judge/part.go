@@ -106,13 +106,31 @@ func incarnation(o *model.Operation) op.Incarnation {
 	if o.Request.Kind == op.NewIncarnation {
 		return 0
 	}
-	if o.Reply != nil && o.Reply.Position.Incarnation != 0 {
-		return o.Reply.Position.Incarnation
+	if a := o.Reply; a != nil && positioned(o.Request.Kind, a) && a.Position.Incarnation != 0 {
+		return a.Position.Incarnation
 	}
 	if o.Request.Kind == op.Purge {
 		return 0
 	}
 	return o.Request.Incarnation
+}
+
+// positioned tells whether the position in an answer means anything: a bookmark that was
+// not found has none, whatever is written there.
+func positioned(k op.Kind, a *op.Reply) bool {
+	switch {
+	case bounded(a.Code):
+		return k != op.Purge || a.Code != op.Mismatch // settled at one instant, answered at another
+	case a.Code != op.OK && a.Code != op.Gone:
+		return false
+	}
+	switch k {
+	case op.Append, op.Poll, op.DeleteRecords, op.Purge:
+		return true
+	case op.GetBookmark, op.ListOffsets:
+		return a.Found
+	}
+	return false
 }
 
 // numberedTwice tells of each operation whether its number is used by another one, too.

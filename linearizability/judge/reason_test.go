@@ -234,3 +234,19 @@ func TestNothingIsBelowZero(t *testing.T) {
 	require.NotNil(t, why)
 	require.Equal(t, []int32{1}, why.Ops)
 }
+
+// A position where none belongs says nothing of the incarnation: here the bookmark is lost
+// with the first one.
+func TestNoPositionOfNothing(t *testing.T) {
+	in := func(i op.Incarnation, o model.Operation) model.Operation {
+		o.Request.Incarnation = i
+		return o
+	}
+	ops := []model.Operation{
+		appended(1, 2, pos(0, 0), "a"),
+		in(1, stored(3, 4, pos(0, 0))),
+		operation(5, 6, op.Request{Kind: op.NewIncarnation, MayLose: op.LosesBookmarks}, op.Reply{Position: op.Position{Incarnation: 2, Offset: -1}, End: 1, Agreed: pos(0, 1)}),
+		in(2, operation(7, 8, op.Request{Kind: op.GetBookmark}, op.Reply{Position: op.Position{Incarnation: 1}})),
+	}
+	require.Nil(t, Explain(model.Semantics{}, ops))
+}
