@@ -16,7 +16,8 @@ OUT         ?= out
 SEEDS       ?= 200
 SWEEP       ?= 1..500
 POLICIES    ?= 1..1000
-REPLAYS     ?= 3400
+REPLAYS     ?= 3100
+GROUPS      ?= 400
 GUARDS      ?= each
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -52,9 +53,10 @@ traces: build ## traces of two runs of each design, and whether the specificatio
 	for d in ordered reset-record advance; do $(BIN) trace generate --design $$d --seed 1 --faults all --ops 100 --count 2 --out $(OUT)/traces/$$d; done
 	$(BIN) trace validate $(OUT)/traces/*/*.ndjson
 
-replay: tools ## every transition of a model of each design, and REPLAYS drawn behaviours of each, replayed on the implementation
+replay: tools ## every transition of a model of each design, and REPLAYS drawn behaviours of each, and GROUPS of groups, replayed on the implementation
 	for m in ordered advance reset-record reset-record-crashes; do $(BIN) trace behaviours --model sim-$$m --cover --out $(OUT)/replay; done
 	for d in ordered advance reset-record; do $(BIN) trace behaviours --model sim-$$d-long --count $(REPLAYS) --out $(OUT)/replay; done
+	for d in ordered advance; do $(BIN) trace behaviours --model sim-$$d-group --count $(GROUPS) --steps 60 --out $(OUT)/replay; done
 	$(BIN) trace replay $(OUT)/replay/*.ndjson
 
 traces-all: tools ## traces of 2,052 runs of 60 operations, every design, policy and size: whether all are accepted
@@ -108,7 +110,7 @@ benchmarks: ## what a verdict costs, beside porcupine in the same run: docs/benc
 bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms $$($(GO) list ./impl/... | grep -v /impl/node)
-	$(GO) test -run '^$$' -bench Transfer -benchtime 1x -transfer-mib 1024 ./impl/transfer
+	$(GO) test ./impl/transfer -run '^$$' -bench Transfer -benchtime 1x -transfer-mib 1024
 	$(GO) test -run '^$$' -bench Append -benchmem -benchtime 40000x ./impl/node
 	$(GO) test -run '^$$' -bench Recovery -benchtime 1x ./impl/node
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,9 @@ const (
 // checkpoint. few-ms and many-ms are the medians of the boots, until everything that is
 // known to be committed is materialized; few-cpu-ms and many-cpu-ms what they took of all
 // cores, which other work on the machine changes less, and ratio is what is between these.
-// Each boot finds the files in the cache. few-MB and many-MB are what the open replica
+// Each boot finds the files in the cache. few-files and many-files are how many files a boot
+// opens, few-KB and many-KB what it reads of them: these do not depend on what else the
+// machine does. few-MB and many-MB are what the open replica
 // holds in memory then. checked-ms is when the messages that the boot of many took on
 // trust are checked.
 func BenchmarkRecoveryCompacted(b *testing.B) {
@@ -48,6 +51,10 @@ func BenchmarkRecoveryCompacted(b *testing.B) {
 	b.ReportMetric(ms(few.cpu), "few-cpu-ms")
 	b.ReportMetric(ms(many.cpu), "many-cpu-ms")
 	b.ReportMetric(ms(many.cpu)/ms(few.cpu), "ratio")
+	b.ReportMetric(float64(few.files), "few-files")
+	b.ReportMetric(float64(many.files), "many-files")
+	b.ReportMetric(few.kb, "few-KB")
+	b.ReportMetric(many.kb, "many-KB")
 	b.ReportMetric(few.heap, "few-MB")
 	b.ReportMetric(many.heap, "many-MB")
 	b.ReportMetric(float64(many.entries), "journal-ops")
@@ -62,6 +69,34 @@ type compacted struct {
 	took, cpu []time.Duration // boots
 	entries   int             // of its journal
 	heap      float64         // MB
+	files     int64           // that the last boot opened
+	kb        float64         // that it read of them
+	counted
+}
+
+// counted are files that were opened, and bytes that were read.
+type counted struct{ opened, read atomic.Int64 }
+
+type countedFS struct {
+	vfs.FS
+	c *counted
+}
+
+type countedFile struct {
+	vfs.File
+	c *counted
+}
+
+func (f countedFS) Open(path string) (vfs.File, error) {
+	f.c.opened.Add(1)
+	h, err := f.FS.Open(path)
+	return countedFile{h, f.c}, err
+}
+
+func (f countedFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	f.c.read.Add(int64(n))
+	return n, err
 }
 
 // newCompacted fills a replica with n messages and some ops behind its last checkpoint.
@@ -85,8 +120,9 @@ func newCompacted(b *testing.B, n int) *compacted {
 	run(tail, n/perAppend-1, false)
 	run(1, 1, true)
 	run(1<<30, tail, false)
-	o.Disk = nil
-	return &compacted{o: o, end: op.Offset(n + (tail-1)*perAppend)}
+	c := &compacted{o: o, end: op.Offset(n + (tail-1)*perAppend)}
+	c.o.Disk = func(real vfs.FS) vfs.FS { return countedFS{real, &c.counted} }
+	return c
 }
 
 // boot opens the replica, and ends it.
@@ -94,6 +130,8 @@ func (c *compacted) boot(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
+	c.opened.Store(0)
+	c.read.Store(0)
 	begun, cpu := time.Now(), cpuTime(b)
 	p, err := OpenPartition(c.o, 1)
 	require.NoError(b, err)
@@ -105,6 +143,7 @@ func (c *compacted) boot(b *testing.B) {
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
+	c.files, c.kb = c.opened.Load(), float64(c.read.Load())/1000
 	c.took, c.cpu = append(c.took, time.Since(begun)), append(c.cpu, cpuTime(b)-cpu)
 	require.True(b, p.Replica(1).look(func(r *replica.Replica) { c.entries = r.Report().Journal.Entries }))
 	runtime.GC()
