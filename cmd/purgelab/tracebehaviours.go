@@ -90,7 +90,7 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 	if o.counterexample {
 		err = behaviours.Drivable(m)
 	} else {
-		_, err = behaviours.DesignOf(m)
+		err = behaviours.Simulable(m)
 	}
 	if err != nil {
 		return usageError("--model: %w", err)

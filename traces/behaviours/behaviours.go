@@ -23,7 +23,7 @@ const Format = "purgelab-behaviour"
 // Version of the format.
 const Version = 1
 
-// Behaviour is what the specification says one replica may do: actions, and the state
+// Behaviour is what the specification says one replica, or a group of them, may do: actions, and the state
 // after each. In a file it is a header and a line for each act, in the schema of a
 // trace, with the action's parameters and the variables that it changed besides; the
 // first act is Init. Behaviours follow each other in a file.
@@ -37,7 +37,9 @@ type Header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Design  string `json:"design"`
-	Model   string `json:"model"`
+	// Replicas that are led; 0 is one of which the group is not shown.
+	Replicas int    `json:"replicas,omitempty"`
+	Model    string `json:"model"`
 	// Number of the behaviour in its file, from 1; Seed of a simulation.
 	Number int   `json:"number"`
 	Seed   int64 `json:"seed,omitempty"`

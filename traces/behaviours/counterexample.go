@@ -85,7 +85,9 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	case res.Verdict != tlc.Fail:
 		return nil, "", fmt.Errorf("behaviours: model %s: TLC: %v %s", m.Name, res.Verdict, res.Reason)
 	}
-	b := &Behaviour{Header: Header{Design: modules[at.module], Model: m.Name, Number: 1}}
+	h := modules[at.module]
+	h.Model, h.Number = m.Name, 1
+	b := &Behaviour{Header: h}
 	for _, s := range res.Trace {
 		if s.Back > 0 || len(s.State) == 0 {
 			return nil, "", fmt.Errorf("behaviours: model %s: the counterexample goes on for ever", m.Name)

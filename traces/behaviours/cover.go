@@ -25,7 +25,7 @@ func (g *Graph) Cover(use func(*Behaviour) error) error {
 	}
 	for t, n := range r.times {
 		if n > 0 {
-			return fmt.Errorf("behaviours: model %s: transition %v cannot be reached", g.model, g.acts[t].With)
+			return fmt.Errorf("behaviours: model %s: transition %v cannot be reached", g.head.Model, g.acts[t].With)
 		}
 	}
 	if len(b.Acts) > 1 {
@@ -36,7 +36,8 @@ func (g *Graph) Cover(use func(*Behaviour) error) error {
 
 // begin is a behaviour in its initial state.
 func (g *Graph) begin(number int) *Behaviour {
-	b := &Behaviour{Header: Header{Design: g.design, Model: g.model, Number: number}}
+	b := &Behaviour{Header: g.head}
+	b.Number = number
 	b.add(g.act(Act{}, 0))
 	b.Acts[0].Action = "Init"
 	return b

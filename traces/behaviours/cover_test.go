@@ -10,7 +10,7 @@ import (
 
 // graphOf makes a graph of transitions between numbered states.
 func graphOf(states int, list ...[2]int) *Graph {
-	g := &Graph{design: "ordered", model: "test", out: make([][]int, states)}
+	g := &Graph{head: Header{Design: "ordered", Model: "test"}, out: make([][]int, states)}
 	for s := range states {
 		g.states = append(g.states, map[string]any{"s": float64(s), "mem": map[string]any{}})
 	}

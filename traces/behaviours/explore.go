@@ -35,15 +35,29 @@ func (e *NotDrivableError) Error() string {
 	return fmt.Sprintf("model %s: its module is %s: want %s", e.Model, e.Module, e.Want)
 }
 
-// modules of the specification from which behaviours can be read off, with the design.
-var modules = map[string]string{"SIMOrdered.tla": "ordered", "SIMAdvance.tla": "advance", "SIMResetRecord.tla": "reset-record"}
+// modules of the specification from which behaviours can be read off, with the design and
+// how many replicas there are.
+var modules = map[string]Header{
+	"SIMOrdered.tla":      {Design: "ordered"},
+	"SIMAdvance.tla":      {Design: "advance"},
+	"SIMResetRecord.tla":  {Design: "reset-record"},
+	"SIMOrderedGroup.tla": {Design: "ordered", Replicas: 3},
+	"SIMAdvanceGroup.tla": {Design: "advance", Replicas: 3},
+}
 
-// DesignOf is the design that a model is of.
-func DesignOf(m models.Model) (string, error) {
-	if d, ok := modules[m.Module]; ok {
-		return d, nil
+// headerOf heads the behaviours of a model.
+func headerOf(m models.Model) (Header, error) {
+	if h, ok := modules[m.Module]; ok {
+		h.Model = m.Name
+		return h, nil
 	}
-	return "", &NotDrivableError{m.Name, m.Module, "one of SIM*.tla"}
+	return Header{}, &NotDrivableError{m.Name, m.Module, "one of SIM*.tla"}
+}
+
+// Simulable tells whether behaviours of a model can be read off.
+func Simulable(m models.Model) error {
+	_, err := headerOf(m)
+	return err
 }
 
 // explore runs a model with its prints read off; more is added to the configuration.
@@ -118,13 +132,13 @@ func printed(s string) (mark, last, shown string, ok bool) {
 // Simulate has TLC draw that many behaviours of a model, each of at most steps acts,
 // and hands them to use. The same seed draws the same ones.
 func Simulate(ctx context.Context, tool tlc.Tool, spec string, m models.Model, count, steps int, seed int64, use func(*Behaviour) error) error {
-	design, err := DesignOf(m)
+	h, err := headerOf(m)
 	if err != nil {
 		return err
 	}
+	h.Seed = seed
 	var b *Behaviour
 	var bad error
-	number := 0
 	flush := func() {
 		if b != nil && bad == nil {
 			bad = use(b)
@@ -141,8 +155,8 @@ func Simulate(ctx context.Context, tool tlc.Tool, spec string, m models.Model, c
 		}
 		if a.Action == "Init" {
 			flush()
-			number++
-			b = &Behaviour{Header: Header{Design: design, Model: m.Name, Number: number, Seed: seed}}
+			h.Number++
+			b = &Behaviour{Header: h}
 		}
 		b.add(a)
 	})
@@ -179,7 +193,9 @@ func parameters(last tlc.Value) Act {
 
 // fill sets the fields of the schema of traces.
 func (a *Act) fill() {
-	a.Replica = 1
+	if a.Replica = 1; a.With["r"] != nil {
+		fmt.Sscanf(text(a.With["r"]), "r%d", &a.Replica)
+	}
 	effect, _ := a.With["e"].(map[string]any)
 	if effect != nil {
 		a.Kind, a.Key = text(effect["k"]), text(effect["key"])

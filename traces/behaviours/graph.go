@@ -11,8 +11,7 @@ import (
 // Graph is all that a bounded model may do: states, and the transitions between them,
 // each once. State 0 is the initial one.
 type Graph struct {
-	design string
-	model  string
+	head   Header
 	states []map[string]any
 	acts   []Act // of transitions, without states
 	from   []int // per transition
@@ -26,11 +25,11 @@ func (g *Graph) Transitions() int { return len(g.from) }
 
 // Explore has TLC print all transitions of a model, which must be small.
 func Explore(ctx context.Context, tool tlc.Tool, spec string, m models.Model) (*Graph, error) {
-	design, err := DesignOf(m)
+	h, err := headerOf(m)
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{design: design, model: m.Name}
+	g := &Graph{head: h}
 	b := builder{Graph: g, texts: map[string]int{}, known: map[string]int{}, seen: map[transition]bool{}}
 	err = explore(ctx, tool, spec, m, tlc.Options{}, "ACTION_CONSTRAINT PrintTo\n", b.line)
 	if err == nil {

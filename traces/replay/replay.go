@@ -30,6 +30,13 @@ func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *beh
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
+	if b.Replicas > 0 {
+		i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == b.Design })
+		if i < 0 {
+			return nil, fmt.Errorf("replay: no table for a group of the design %s", b.Design)
+		}
+		return replayGroup(b, &Groups[i], design, defects)
+	}
 	i := slices.IndexFunc(Table, func(t Design) bool { return t.Name == b.Design })
 	if i < 0 {
 		return nil, fmt.Errorf("replay: no table for the design %s", b.Design)
@@ -65,13 +72,8 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 		}
 		err := t.Rows[i].take(d, a)
 		took(d, a)
-		var diff *Difference
-		if errors.As(err, &diff) {
+		if diff := untaken(a, err); diff != nil {
 			return diff, nil
-		}
-		if err != nil {
-			// The implementation did not do what the specification allows.
-			return &Difference{Field: "action", Want: string(a.Action), Got: err.Error()}, nil
 		}
 		d.follow()
 	}
@@ -80,4 +82,14 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 		return &Difference{Field: "disk", Want: "readable", Got: err.Error()}, nil
 	}
 	return differ("", t.want(a.State), got), nil
+}
+
+// untaken is the difference that an error in taking an action is: the implementation did
+// not do what the specification allows. nil if there is none.
+func untaken(a *behaviours.Act, err error) *Difference {
+	var diff *Difference
+	if err == nil || errors.As(err, &diff) {
+		return diff
+	}
+	return &Difference{Field: "action", Want: string(a.Action), Got: err.Error()}
 }

@@ -21,7 +21,7 @@ func (d *driver) state(t *Design) (map[string]any, error) {
 		out["up"] = "serve"
 	}
 	out["log"] = number(uint64(v.Last))
-	mem := memory(&v.Facts, d.r.Bookmarks())
+	mem := memory(&v.Facts, d.r.Bookmarks(), 1)
 	if d.design == replica.ResetRecord && resets(disk["ckpt"], disk["reset"]) {
 		delete(mem, "bm")
 	}
@@ -29,14 +29,14 @@ func (d *driver) state(t *Design) (map[string]any, error) {
 	return out, nil
 }
 
-// memory is the variable mem.
-func memory(f *engine.Facts, bookmarks []engine.BookmarkEntry) map[string]any {
+// memory is the variable mem, with so many ops before the specification's first.
+func memory(f *engine.Facts, bookmarks []engine.BookmarkEntry, before uint64) map[string]any {
 	bm := map[string]any{}
 	for _, b := range bookmarks {
-		bm[keyName(b.Key)] = map[string]any{"op": number(uint64(b.Op)), "o": float64(b.Position.Offset)}
+		bm[keyName(b.Key)] = map[string]any{"op": counted(uint64(b.Op), before), "o": float64(b.Position.Offset)}
 	}
 	return map[string]any{
-		"applied": number(uint64(f.Applied)), "gen": float64(f.Generation), "boundary": number(uint64(f.Boundary)),
+		"applied": counted(uint64(f.Applied), before), "gen": float64(f.Generation), "boundary": counted(uint64(f.Boundary), before),
 		"start": float64(f.Start), "end": float64(f.End), "settled": float64(f.Settled), "bm": bm,
 	}
 }

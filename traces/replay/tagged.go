@@ -47,7 +47,10 @@ type tagged struct {
 }
 
 // number is an op number as the specification has it: without the bootstrap, 0 is none.
-func number(n uint64) float64 { return float64(max(n, 1) - 1) }
+func number(n uint64) float64 { return counted(n, 1) }
+
+// counted is one with so many ops before the specification's first.
+func counted(n, before uint64) float64 { return float64(max(n, before) - before) }
 
 // readTagged reads an image.
 func readTagged(disk *crashfs.Disk) (*tagged, error) {

@@ -1,0 +1,361 @@
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"go.etcd.io/raft/v3/raftpb"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
+	"purgelab/traces/behaviours"
+)
+
+// group leads several replicas through a behaviour. They talk to each other by the
+// messages of raft, which the driver holds back, cuts and drops: a follower is brought
+// as much of the log as the behaviour needs and a leader hears of as much.
+type group struct {
+	design  replica.Design
+	defects defect.Set
+	members []*member // by id, from 1
+	queue   []replica.Message
+	answers []replica.Answer
+	lead    int // who leads, 0: nobody
+	// has is how much of its log the leader knows or could know a follower to have, since
+	// it leads.
+	has []uint64
+}
+
+// member is one of them with its machine.
+type member struct {
+	g     *group
+	id    int
+	disk  *crashfs.Disk
+	r     *replica.Replica // nil: down
+	boots uint64
+	seen  []observe.Event
+}
+
+// base is how many ops of the implementation come before the specification's first: the
+// bootstrap, and the empty one of the first leader.
+const base = 2
+
+const electionTicks, heartbeatTicks = 30, 1
+
+// newGroup is a group whose first replica leads, and nobody asked anything.
+func newGroup(n int, design replica.Design, defects defect.Set) (*group, error) {
+	g := &group{design: design, defects: defects, members: make([]*member, n+1)}
+	for id := 1; id <= n; id++ {
+		m := &member{g: g, id: id, disk: crashfs.New()}
+		g.members[id] = m
+		fs := m.disk.FS()
+		if err := fs.Mkdir("replay.mkdir", dir); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		if err := fs.SyncDir("replay.mkdir", "."); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		if err := replica.Format(m.config()); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		if err := m.boot(); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+	}
+	if err := g.elect(1); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if err := g.commit(0); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	for id := 1; id <= n; id++ {
+		if err := g.known(id, 0); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		if err := g.members[id].applyTo(0); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// Observe implements observe.Sink.
+func (m *member) Observe(e observe.Event) { m.seen = append(m.seen, e) }
+
+func (m *member) config() replica.Config {
+	var all []int
+	for id := 1; id < len(m.g.members); id++ {
+		all = append(all, id)
+	}
+	return replica.Config{
+		ID: m.id, Members: all, Cluster: identity.Cluster, Design: m.g.design, FS: m.disk.FS(), Dir: dir,
+		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
+		Rand: rand.New(&alike{boot: m.boots, id: uint64(m.id)}), Sink: m, Defects: m.g.defects,
+	}
+}
+
+// alike makes every election timer a little longer than the shortest, so that ticks alone
+// decide who campaigns: who gets as many as make a follower forget its leader does not.
+// The rest of its numbers name a boot and count.
+type alike struct{ id, boot, count uint64 }
+
+func (l *alike) Uint64() uint64 {
+	l.count++
+	return 0x155<<52 | l.id<<48 | l.boot&0xfff<<32 | l.count
+}
+
+func (m *member) boot() error {
+	m.boots++
+	var err error
+	if m.r, err = replica.Open(m.config()); err != nil {
+		return err
+	}
+	if err = m.g.agree(m); err == nil && m.r.View().Committed >= base {
+		err = m.applyTo(0)
+	}
+	return err
+}
+
+// step gives one input, and takes what comes out on its way.
+func (g *group) step(m *member, in replica.Input) error {
+	out, err := m.r.Step(in)
+	g.answers = append(g.answers, out.Answers...)
+	for _, x := range out.Messages {
+		if x.Raft != nil {
+			g.queue = append(g.queue, x)
+		}
+	}
+	return err
+}
+
+// agree does the work of consensus that there is.
+func (g *group) agree(m *member) error {
+	for m.r.View().Agreeing {
+		if err := g.step(m, replica.Input{Work: true, Job: replica.Agree}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass hands over what is under way between two of them, one way, and drops what is not
+// wanted.
+func (g *group) pass(from, to int, wanted func(*raftpb.Message) bool) error {
+	list := g.queue
+	g.queue = nil
+	for _, x := range list {
+		if x.From != from || x.To != to || !wanted(x.Raft) {
+			continue
+		}
+		m := g.members[to]
+		if err := g.step(m, replica.Input{Message: &x}); err != nil {
+			return err
+		}
+		if err := g.agree(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounds is more than any exchange takes.
+const rounds = 12
+
+// bring has the leader bring a follower all ops up to n and no more. The leader hears of
+// those up to heard.
+func (g *group) bring(to, n, heard int) error {
+	upTo, hears := uint64(max(n, 0)+base), uint64(heard+base)
+	for range rounds {
+		if err := g.step(g.members[g.lead], replica.Input{Tick: true}); err != nil {
+			return err
+		}
+		if err := g.agree(g.members[g.lead]); err != nil {
+			return err
+		}
+		for range 3 { // a heartbeat, what it asks for, and what comes of that
+			err := g.pass(g.lead, to, func(m *raftpb.Message) bool { return cut(m, upTo) })
+			if err != nil {
+				return err
+			}
+			err = g.pass(to, g.lead, func(m *raftpb.Message) bool {
+				if m.GetType() == raftpb.MsgAppResp && !m.GetReject() {
+					g.has[to] = max(g.has[to], m.GetIndex())
+					m.Index = ptr(min(m.GetIndex(), hears))
+				}
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if g.has[to] >= upTo && uint64(g.members[to].r.View().Committed) >= min(hears, uint64(g.members[g.lead].r.View().Committed)) {
+			return nil
+		}
+	}
+	return &missing{observe.Action(fmt.Sprintf("bringing op %d to replica %d", n, to))}
+}
+
+// cut leaves of a message the ops up to n. One that is left with none is refused by who
+// lacks what comes before, and so the leader learns where to begin again.
+func cut(m *raftpb.Message, n uint64) bool {
+	for i, e := range m.Entries {
+		if e.GetIndex() > n {
+			m.Entries = m.Entries[:i]
+			break
+		}
+	}
+	return m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat
+}
+
+// followers are those that are up and do not lead.
+func (g *group) followers() (out []int) {
+	for id := 1; id < len(g.members); id++ {
+		if g.members[id].r != nil && id != g.lead {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// commit has op n committed: all that run have it then.
+func (g *group) commit(n int) error {
+	if err := g.agree(g.members[g.lead]); err != nil {
+		return err
+	}
+	for _, id := range g.followers() {
+		if err := g.bring(id, n, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known lets a replica know that op n is committed.
+func (g *group) known(id, n int) error {
+	if id == g.lead || int(g.members[id].r.View().Committed) >= n+base {
+		return nil
+	}
+	return g.bring(id, n, n)
+}
+
+// elect has a replica campaign until it leads. Whoever leads now does not hear of it before
+// that.
+func (g *group) elect(id int) error {
+	was := g.lead
+	voters := slices.DeleteFunc(g.followers(), func(x int) bool { return x == id })
+	m := g.members[id]
+	g.queue = nil
+	for tick := range 4 * electionTicks {
+		for _, x := range append([]int{id}, voters...) {
+			if x != id && tick >= electionTicks {
+				continue
+			}
+			if err := g.step(g.members[x], replica.Input{Tick: true}); err != nil {
+				return err
+			}
+		}
+		for {
+			if m.r.View().Role == consensus.Leader {
+				g.lead, g.has = id, make([]uint64, len(g.members))
+				return g.stepDown(was)
+			}
+			if m.r.View().Agreeing {
+				if err := g.step(m, replica.Input{Work: true, Job: replica.Agree}); err != nil {
+					return err
+				}
+				continue
+			}
+			if len(g.queue) == 0 {
+				break
+			}
+			if err := g.ballot(id, voters); err != nil {
+				return err
+			}
+		}
+	}
+	g.lead = was
+	return &missing{"BecomeLeader"}
+}
+
+// stepDown lets who led hear of who leads now.
+func (g *group) stepDown(was int) error {
+	if was == 0 || was == g.lead {
+		return nil
+	}
+	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr(uint64(g.lead)), To: ptr(uint64(was)), Term: ptr(g.members[g.lead].r.View().Term), Commit: ptr[uint64](0)}
+	err := g.step(g.members[was], replica.Input{Message: &replica.Message{From: g.lead, To: was, Incarnation: 1, Raft: m}})
+	if err == nil {
+		err = g.agree(g.members[was])
+	}
+	g.queue = nil
+	return err
+}
+
+// ballot hands over what is under way between a candidate and those who vote.
+func (g *group) ballot(id int, voters []int) error {
+	list := g.queue
+	g.queue = nil
+	for _, x := range list {
+		if x.From != id && x.To != id || x.To != id && !slices.Contains(voters, x.To) || g.members[id].r.View().Role == consensus.Leader {
+			continue
+		}
+		if err := g.step(g.members[x.To], replica.Input{Message: &x}); err != nil {
+			return err
+		}
+		if x.To != id {
+			if err := g.agree(g.members[x.To]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// applyTo applies all ops up to n, which is an op that is no purge or one that is a
+// duplicate.
+func (m *member) applyTo(n int) error {
+	for int(m.r.View().Facts.Applied) < n+base {
+		was := m.r.View().Facts.Applied
+		if err := m.g.step(m, replica.Input{Work: true, Job: replica.ApplyOne}); err != nil {
+			return err
+		}
+		if m.r.View().Facts.Applied == was {
+			return &missing{"Materialize"}
+		}
+	}
+	return nil
+}
+
+// took tells whether it showed an action since it was asked last, of an op if that is
+// not 0.
+func (m *member) took(a observe.Action, n int) bool {
+	defer func() { m.seen = m.seen[:0] }()
+	return slices.ContainsFunc(m.seen, func(e observe.Event) bool { return e.Action == a && (n == 0 || int(e.Op) == n+base) })
+}
+
+// of is the member that an action is of.
+func (g *group) of(a *behaviours.Act) *member { return g.members[a.Replica] }
+
+// propose asks the leader for an op, of which nobody waits for the answer.
+func (g *group) propose(n int, o map[string]any) error {
+	m := g.members[g.lead]
+	if o["k"] != "other" { // the empty one is there already
+		r, err := request(n, o)
+		if err != nil {
+			return err
+		}
+		g.answers = g.answers[:0]
+		if err := g.step(m, replica.Input{Request: &replica.Request{Token: uint64(n), Op: &r}}); err != nil {
+			return err
+		}
+		if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
+			return fmt.Errorf("refused: %v", g.answers[0].Reply.Code)
+		}
+	}
+	return g.agree(m)
+}

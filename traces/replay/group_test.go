@@ -1,0 +1,80 @@
+package replay
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"purgelab/impl/defect"
+	"purgelab/traces/behaviours"
+	"purgelab/traces/models"
+	"purgelab/traces/tlc"
+)
+
+// drawn are behaviours of a model of a group.
+func drawn(t *testing.T, name string, count int) (list []*behaviours.Behaviour) {
+	t.Helper()
+	tool, err := tlc.Find(context.Background(), "../../.tools", os.Stderr)
+	require.NoError(t, err)
+	all, err := models.Load(specDir)
+	require.NoError(t, err)
+	all, err = models.Select(all, models.Tiers[len(models.Tiers)-1], []string{name})
+	require.NoError(t, err)
+	m := all[0]
+	require.NoError(t, behaviours.Simulate(context.Background(), tool, specDir, m, count, m.Steps, m.Seed, func(b *behaviours.Behaviour) error {
+		list = append(list, b)
+		return nil
+	}))
+	return list
+}
+
+// Three replicas follow the specification of a group, and with a defect that shows in a
+// group they do not.
+func TestGroups(t *testing.T) {
+	for _, c := range []struct {
+		model   string
+		count   int
+		defects []string
+	}{
+		{"sim-ordered-group", 150, []string{"local-boundary", "duplicate-purge-wipes", "start-not-replayed"}},
+		{"sim-advance-group", 40, []string{"stale-auto-commit", "start-not-replayed", "whole-batch-deleted", "earliest-from-records"}},
+	} {
+		t.Run(c.model, func(t *testing.T) {
+			list := drawn(t, c.model, c.count)
+			require.Nil(t, first(t, list, 0))
+			taken := map[string]bool{}
+			for _, b := range list {
+				for _, a := range b.Acts {
+					taken[string(a.Action)] = true
+				}
+			}
+			for _, g := range Groups {
+				for _, r := range g.Rows {
+					require.True(t, g.Name != list[0].Design || taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
+				}
+			}
+			for _, name := range c.defects {
+				d, err := defect.Parse(name)
+				require.NoError(t, err)
+				diff := first(t, list, d)
+				require.NotNil(t, diff, name)
+				t.Logf("%s: %v", name, diff)
+			}
+			// What is said of one of them and is not so is found.
+			b := list[0]
+			last := &b.Acts[len(b.Acts)-1]
+			for name, v := range last.State["rep"].(map[string]any) {
+				if f := v.(map[string]any); f["up"] == true {
+					f["end"] = f["end"].(float64) + 1
+					diff, err := Replay(b, 0)
+					require.NoError(t, err)
+					require.NotNil(t, diff)
+					require.Equal(t, "rep."+name+".end", diff.Field)
+					f["end"] = f["end"].(float64) - 1
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,290 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+	"purgelab/traces/behaviours"
+)
+
+// This file says how actions of a group are taken, and what is compared.
+
+// GroupRow is a Row of a group.
+type GroupRow struct {
+	Row
+	take func(*group, *behaviours.Act) error
+}
+
+func groupRow(action observe.Action, call, code, note string, take func(*group, *behaviours.Act) error) GroupRow {
+	return GroupRow{Row{Action: action, Call: call, Code: code, Note: note}, take}
+}
+
+// Group is how a group of replicas of a design is replayed.
+type Group struct {
+	Name string
+	Rows []GroupRow
+	// want is a state of the specification as an implementation can show it, and state
+	// what the implementation shows of it.
+	want  func(state map[string]any) map[string]any
+	state func(g *group, state map[string]any) map[string]any
+}
+
+// Groups is all designs.
+var Groups = []Group{
+	{"ordered", logGroupRows, wantLogGroup, (*group).logState},
+	{"advance", slices.DeleteFunc(slices.Clone(logGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
+}
+
+// purging are actions that advance does not have: its purge is a deletion.
+var purging = map[observe.Action]bool{"RequestPurge": true, "Reconcile": true, "PurgeComplete": true, "PurgeDuplicate": true}
+
+var logGroupRows = []GroupRow{
+	groupRow("RequestPurge", "none", "impl/meta", "Nobody is told before its Reconcile.", func(*group, *behaviours.Act) error { return nil }),
+	groupRow("Reconcile", "tell the leader the intent, let it journal what it proposes", "impl/replica: reconcile", "One that it knows it has proposed by itself.", takeReconcile),
+	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takePropose),
+	groupRow("Commit", "bring all that run op `n` and no more; the leader hears of it", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeCommit),
+	groupRow("BecomeLeader", "bring replica `r` all that stays and no more, let it campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", takeBecomeLeader),
+	groupRow("Materialize", "let replica `r` know that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeGroupMaterialize),
+	groupRow("PurgeComplete", "the same, and take all steps of the purge", "impl/engine/tagged: Task", "", takeGroupPurge),
+	groupRow("PurgeDuplicate", "the same as Materialize", "impl/replica: applyPurge", "", takeGroupDuplicate),
+	groupRow("Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "", takeGroupAnswer),
+	groupRow("ProcessCrash", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeGroupCrash),
+	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "", takeGroupPowerLoss),
+	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at the boundary: it has saved no checkpoint since.", takeGroupBoot),
+}
+
+func takeReconcile(g *group, a *behaviours.Act) error {
+	in := []replica.Intent{{Generation: op.Generation(integer(a.With["g"]))}}
+	if err := g.step(g.of(a), replica.Input{Intents: in}); err != nil {
+		return err
+	}
+	return g.agree(g.of(a))
+}
+
+func takePropose(g *group, a *behaviours.Act) error {
+	return g.propose(len(a.State["log"].([]any)), a.With["o"].(map[string]any))
+}
+
+func takeCommit(g *group, a *behaviours.Act) error { return g.commit(integer(a.With["n"])) }
+
+func takeBecomeLeader(g *group, a *behaviours.Act) error {
+	commit := integer(a.State["commit"])
+	n := commit + integer(a.With["kept"])
+	if g.lead != 0 {
+		if err := g.bring(a.Replica, n, commit); err != nil {
+			return err
+		}
+	}
+	return g.elect(a.Replica)
+}
+
+// come lets a replica apply the op that it has come to.
+func (g *group) come(a *behaviours.Act) error {
+	n, m := integer(a.With["n"]), g.of(a)
+	if err := g.known(a.Replica, n); err != nil {
+		return err
+	}
+	if err := m.applyTo(n - 1); err != nil {
+		return err
+	}
+	m.seen = m.seen[:0]
+	return g.step(m, replica.Input{Work: true, Job: replica.ApplyOne})
+}
+
+func takeGroupMaterialize(g *group, a *behaviours.Act) error {
+	if err := g.come(a); err != nil {
+		return err
+	}
+	if !g.of(a).took(a.Action, integer(a.With["n"])) {
+		return &missing{a.Action}
+	}
+	return nil
+}
+
+func takeGroupDuplicate(g *group, a *behaviours.Act) error { return takeGroupMaterialize(g, a) }
+
+func takeGroupPurge(g *group, a *behaviours.Act) error {
+	if err := g.come(a); err != nil {
+		return err
+	}
+	m := g.of(a)
+	const most = 32 // no purge takes as many steps
+	for range most {
+		if m.took(a.Action, integer(a.With["n"])) {
+			return nil
+		}
+		if err := g.step(m, replica.Input{Work: true, Job: replica.PurgeOn}); err != nil {
+			return err
+		}
+	}
+	return &missing{a.Action}
+}
+
+func takeGroupAnswer(g *group, a *behaviours.Act) error {
+	q, err := question(a.With["q"].(map[string]any))
+	if err != nil {
+		return err
+	}
+	m := g.of(a)
+	g.answers = g.answers[:0]
+	m.r.Look(replica.Request{Token: asking, Op: q})
+	const most = 32 // no read takes as many phases, and few are under way
+	for range most {
+		i := slices.IndexFunc(g.answers, func(x replica.Answer) bool { return x.Token == asking })
+		if i >= 0 {
+			if diff := differ("reply", untimed(a.With["reply"]), replyOf(q, g.answers[i].Reply)); diff != nil {
+				return diff
+			}
+			return nil
+		}
+		if err := g.step(m, replica.Input{Work: true, Job: replica.ReadOn}); err != nil {
+			return err
+		}
+	}
+	return &missing{a.Action}
+}
+
+// asking is the token of a read that is asked; those of requests are ops.
+const asking = 1 << 40
+
+func (g *group) down(a *behaviours.Act) {
+	if g.of(a).r = nil; g.lead == a.Replica {
+		g.lead = 0
+	}
+}
+
+func takeGroupCrash(g *group, a *behaviours.Act) error {
+	g.down(a)
+	g.of(a).disk.ProcessCrash()
+	return nil
+}
+
+func takeGroupPowerLoss(g *group, a *behaviours.Act) error {
+	g.down(a)
+	g.of(a).disk.PowerLossAs(nil)
+	return nil
+}
+
+func takeGroupBoot(g *group, a *behaviours.Act) error { return g.of(a).boot() }
+
+// wantLogGroup is a state of OrderedGroup as an implementation can show it: of segments
+// the messages that can be read, and of the log what the leader has.
+func wantLogGroup(s map[string]any) map[string]any {
+	reps := map[string]any{}
+	for name, v := range s["rep"].(map[string]any) {
+		f := maps.Clone(v.(map[string]any))
+		if f["up"] != true {
+			reps[name] = map[string]any{"up": false}
+			continue
+		}
+		msgs := []any{}
+		for _, e := range f["segs"].([]any) {
+			x := e.(map[string]any)
+			for i := range integer(x["n"]) {
+				if integer(x["base"])+i >= integer(f["start"]) {
+					msgs = append(msgs, x["op"])
+				}
+			}
+		}
+		delete(f, "segs")
+		delete(f, "seen")
+		f["msgs"] = msgs
+		bm := map[string]any{}
+		for k, b := range f["bm"].(map[string]any) {
+			if integer(b.(map[string]any)["o"]) >= 0 {
+				bm[k] = b
+			}
+		}
+		f["bm"] = bm
+		reps[name] = f
+	}
+	out := map[string]any{"rep": reps}
+	if len(s["leader"].([]any)) > 0 {
+		out["leader"] = s["leader"].([]any)[0]
+		if s["due"] != true { // what is to be proposed may be in its journal
+			out["log"] = float64(len(s["log"].([]any)))
+		}
+		if integer(s["commit"]) >= integer(s["floor"]) {
+			out["commit"] = s["commit"]
+		}
+	}
+	return out
+}
+
+// logState is what the replicas show, in that form.
+func (g *group) logState(s map[string]any) map[string]any {
+	reps := map[string]any{}
+	for _, m := range g.members[1:] {
+		name := fmt.Sprintf("r%d", m.id)
+		if m.r == nil {
+			reps[name] = map[string]any{"up": false}
+			continue
+		}
+		v := m.r.View()
+		f := memory(&v.Facts, m.r.Bookmarks(), base)
+		f["up"] = true
+		msgs := []any{}
+		list, err := m.r.Records(v.Facts.Start, int(v.Facts.End-v.Facts.Start))
+		for _, x := range list {
+			var n float64
+			fmt.Sscan(string(x.Payload), &n)
+			msgs = append(msgs, n)
+		}
+		f["msgs"] = msgs
+		if err != nil {
+			f["msgs"] = err.Error()
+		}
+		reps[name] = f
+	}
+	out := map[string]any{"rep": reps}
+	if g.lead == 0 {
+		return out
+	}
+	v := g.members[g.lead].r.View()
+	out["leader"] = fmt.Sprintf("r%d", g.lead)
+	if s["due"] != true {
+		out["log"] = counted(uint64(v.Last), base)
+	}
+	if integer(s["commit"]) >= integer(s["floor"]) {
+		out["commit"] = counted(uint64(v.Committed), base)
+	}
+	return out
+}
+
+// replayGroup is Replay of several replicas.
+func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defects defect.Set) (*Difference, error) {
+	g, err := newGroup(b.Replicas, design, defects)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.Acts {
+		a := &b.Acts[i]
+		diff, err := g.act(t, a)
+		if err != nil {
+			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
+		}
+		if diff != nil {
+			diff.Behaviour, diff.Act, diff.Action = b.Number, i, string(a.Action)
+			return diff, nil
+		}
+	}
+	return nil, nil
+}
+
+func (g *group) act(t *Group, a *behaviours.Act) (*Difference, error) {
+	if a.Action != "Init" {
+		i := slices.IndexFunc(t.Rows, func(r GroupRow) bool { return r.Action == a.Action })
+		if i < 0 {
+			return nil, fmt.Errorf("action %s: not in the table of a group of %s", a.Action, t.Name)
+		}
+		if diff := untaken(a, t.Rows[i].take(g, a)); diff != nil {
+			return diff, nil
+		}
+	}
+	return differ("", t.want(a.State), t.state(g, a.State)), nil
+}
