@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"purgelab/linearizability/foreign"
+	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/minimize"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/strictjson"
@@ -23,23 +25,24 @@ import (
 type minimizeFlags struct {
 	jobs                   int
 	out, scenario, defects string
-	semantics              *choice
+	semantics, format      *choice
+	allow                  []string
 	force                  bool
 }
 
 // newMinimizeCmd is "purgelab minimize".
 func newMinimizeCmd() *cobra.Command {
-	f := minimizeFlags{semantics: newChoice("restart", "restart", "continue")}
+	f := minimizeFlags{semantics: newChoice(contract.Contracts[0].Name, contract.Names()...), format: newChoice(string(foreign.Auto), foreign.Formats...)}
 	cmd := &cobra.Command{
-		Use:   "minimize RUN-DIR|FILE.jsonl",
+		Use:   "minimize RUN-DIR|FILE",
 		Short: "Make a red run small: few operations, few faults, the same violation",
 		Long: `Leave out of a red run the faults, clients, operations and messages that are not
 needed, while the same property stays violated; with a defect switched on, only while
 the property holds without it. The result is a run folder of its own. docs/minimize.md
 says how it is done.
 
-Of a history, ours or another system's, operations are left out while it stays wrong
-for the same reason.
+Of a history, ours or another system's (docs/foreign.md), operations are left out while
+it stays wrong for the same reason. The result is JSON lines.
 
 With --defects the first run that shows each defect, or each that is named, is made
 small, and the table of how small goes into a document.
@@ -51,7 +54,8 @@ get small, 2 interrupted, or --scenario cannot say it, 3 bad usage, or no proper
 violated.`,
 		Example: `  purgelab minimize out/seven
   purgelab minimize out/seven --out out/small --scenario small.txt
-  purgelab minimize theirs.jsonl --semantics continue --out small.jsonl`,
+  purgelab minimize theirs.jsonl --semantics continue --out small.jsonl
+  purgelab minimize jepsen/history.edn --semantics continue --allow holes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.jobs < 0:
@@ -70,8 +74,12 @@ violated.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "folder, or file, for the result (default: that of the run or history with -min at its end)")
 	cmd.Flags().StringVar(&f.scenario, "scenario", "", "save the result as a scenario in this file, too")
 	cmd.Flags().StringVar(&f.defects, "defects", "", "instead of a run: write the table of defects into this Markdown file, between its marks if it has them; others stay")
-	cmd.Flags().Var(f.semantics, "semantics", "of a history, numbering after a purge: "+f.semantics.list())
+	cmd.Flags().Var(f.semantics, "semantics", "of a history, the contract of a purge: "+f.semantics.list())
 	completeChoices(cmd, "semantics", f.semantics)
+	cmd.Flags().Var(f.format, "format", "of a history: "+f.format.list())
+	completeChoices(cmd, "format", f.format)
+	cmd.Flags().StringSliceVar(&f.allow, "allow", nil, "of a history, promises that the system does not give: "+strings.Join(contract.OptionNames(), ", "))
+	completeList(cmd, "allow", contract.OptionNames())
 	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace what is there")
 	return cmd
 }

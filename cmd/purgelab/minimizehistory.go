@@ -2,52 +2,48 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"purgelab/linearizability/check"
-	"purgelab/linearizability/history"
+	"purgelab/linearizability/foreign"
+	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/minimize"
 	"purgelab/linearizability/verdict"
-	"purgelab/model"
-	"purgelab/model/op"
 )
 
 // history makes a recorded history small.
 func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
-	numbering, err := model.ParseNumbering(f.semantics.value)
+	c, err := f.contract()
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return err
 	}
 	if f.scenario != "" {
 		return usageError("--scenario %s: want a run folder, got the history %s", f.scenario, name)
 	}
 	out := f.out
 	if out == "" {
-		ext := filepath.Ext(name)
-		out = strings.TrimSuffix(name, ext) + "-min" + ext
+		stem, _, _ := strings.Cut(filepath.Base(name), ".")
+		out = filepath.Join(filepath.Dir(name), stem+"-min.jsonl")
 	}
 	tried := out + ".tried"
 	if fileExists(out) && !fileExists(tried) && !f.force {
 		return usageError("--out %s: it is there already: want another name, or --force", out)
 	}
-	events, err := readEvents(name)
+	h, write, err := minimize.Record(&c, name, foreign.Format(f.format.value))
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Reply != nil && e.Reply.Position != op.Position{} }) {
-		return usageError("%s: no answer tells a position: want a history that does", name)
-	}
 	b := newBarOf(cmd.ErrOrStderr(), -1, "minimize", "checks")
 	manyRuns()
-	r, err := minimize.History(cmd.Context(), name, events, minimize.HistoryOptions{
-		Check: check.Options{Semantics: model.Semantics{Numbering: numbering}}, Jobs: f.jobs, State: tried,
+	r, err := minimize.History(cmd.Context(), h, minimize.HistoryOptions{
+		Jobs: f.jobs, State: tried,
 		Progress: func(p minimize.Progress) {
 			b.say(fmt.Sprintf("minimize: %d of %d operations", p.Ops, p.FromOps))
 			b.set(p.Runs)
@@ -62,10 +58,13 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 		return &exitError{exitUsage, fmt.Errorf("%s: %w", name, err)}
 	}
 	var text bytes.Buffer
-	if err := history.Write(&text, r.Events); err != nil {
+	if err := write(&text, r); err != nil {
 		return err
 	}
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	if r.Result, err = again(cmd.Context(), &c, out); err != nil {
 		return err
 	}
 	if r.Ended == nil {
@@ -82,13 +81,33 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-func readEvents(name string) ([]history.Event, error) {
-	in, err := history.Open(name)
+// contract is the one by which a history is wrong.
+func (f *minimizeFlags) contract() (contract.Contract, error) {
+	c, err := contract.Find(f.semantics.value)
 	if err != nil {
-		return nil, err
+		return c, &exitError{exitUsage, err}
 	}
-	events, err := history.Parse(name, in)
-	return events, errors.Join(err, in.Close())
+	if c, err = c.Weaken(f.allow); err != nil {
+		return c, &exitError{exitUsage, fmt.Errorf("--allow: %w", err)}
+	}
+	return c, nil
+}
+
+// again judges what was written, so that its lines are named, and it is known to be wrong
+// without the rest.
+func again(ctx context.Context, c *contract.Contract, name string) (check.Result, error) {
+	h, err := c.Read(name, foreign.Purgelab)
+	if err != nil {
+		return check.Result{}, err
+	}
+	rep, err := c.Judge(ctx, h, contract.Options{})
+	switch {
+	case err != nil:
+		return check.Result{}, err
+	case rep.Total.Verdict != verdict.Fail || len(rep.Partitions) == 0:
+		return check.Result{}, undecidedError("%s: want what is left to be wrong, got verdict %s", name, rep.Total)
+	}
+	return rep.Partitions[0], nil
 }
 
 func printHistory(cmd *cobra.Command, r *minimize.HistoryResult, out string) error {
@@ -101,14 +120,14 @@ func printHistory(cmd *cobra.Command, r *minimize.HistoryResult, out string) err
 			File     string       `json:"file"`
 			Complete bool         `json:"complete"`
 			Result   check.Result `json:"result"`
-		}{r.Before, r.Ops, r.Runs, out, r.Ended == nil, r.Result})
+		}{r.Before, len(r.Ops), r.Runs, out, r.Ended == nil, r.Result})
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "wrong     %s\n", strings.ReplaceAll(r.Result.Reason, "\n", "\n          "))
 	if err := printShown(&b, strings.Repeat(" ", 10), r.Result.Shown); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "from      %s\nto        %s, in %s\n", plural(r.Before, "operation"), plural(r.Ops, "operation"), plural(r.Runs, "check"))
+	fmt.Fprintf(&b, "from      %s\nto        %s, in %s\n", plural(r.Before, "operation"), plural(len(r.Ops), "operation"), plural(r.Runs, "check"))
 	fmt.Fprintf(&b, "file      %s\n", out)
 	if r.Ended != nil {
 		fmt.Fprintf(&b, "verdict   %s: more may be left out: give the same command again\n", verdict.Undecided)

@@ -28,6 +28,7 @@ var fields = map[string]field{
 	"auto_commit": {set: func(o *Op, v *form.Value) error { return truth(v, &o.Ask.AutoCommit) }},
 	"which":       {set: func(o *Op, v *form.Value) error { return named(v, op.ParseWhich, &o.Ask.Which) }},
 	"subject":     {set: func(o *Op, v *form.Value) error { return text(v, &o.Ask.Subject) }},
+	"before":      {set: func(o *Op, v *form.Value) error { return position(v, &o.Before) }},
 	"keep":        {set: func(o *Op, v *form.Value) error { return optional(v, &o.Ask.Keep) }},
 
 	"code":      {answer: true, set: func(o *Op, v *form.Value) error { return named(v, op.ParseCode, &o.Answer.Code) }},

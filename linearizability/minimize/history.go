@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -30,9 +29,28 @@ import (
 //     and must be right if the outcome of that operation were unknown. And what reads
 //     returned and somebody had appended must be appended by an operation that is left.
 
+// Recorded is a history that can be judged in part.
+type Recorded struct {
+	Name  string
+	Calls []Call // its operations
+	// Judge gives the verdict on each partition of what is left: the operations with
+	// these indexes, ascending, that were called up to an instant; the outcome of those
+	// that were not over by then is unknown. Lines are those of the whole.
+	Judge func(ctx context.Context, ops []int, until int64) ([]check.Result, error)
+}
+
+// Call is what has to be known of an operation. No two operations of a partition share an
+// instant, but for those that were asked for together.
+type Call struct {
+	Partition    op.Partition
+	Line         int
+	Call, Return int64        // Return: history.Never if it has no end
+	Appends      []op.Payload // also if nobody knows whether it did
+	Reads        []op.Payload
+}
+
 // HistoryOptions say how a history is made small.
 type HistoryOptions struct {
-	Check    check.Options
 	Jobs     int // candidates at a time; one per core when 0
 	State    string
 	Progress func(Progress)
@@ -40,12 +58,12 @@ type HistoryOptions struct {
 
 // HistoryResult is the smallest wrong history that was found.
 type HistoryResult struct {
-	Events []history.Event
-	// Result is the verdict on its one partition.
-	Result      check.Result
-	Before, Ops int // operations, those that had no effect included
-	Runs        int // checks that were made
-	Ended       error
+	Ops    []int // what is left, ascending
+	Until  int64 // the instant at which it ends
+	Result check.Result
+	Before int // operations, those that had no effect included
+	Runs   int // checks that were made
+	Ended  error
 }
 
 // NotWrongError says that a history is not wrong, or that nobody knows.
@@ -55,11 +73,8 @@ func (e *NotWrongError) Error() string {
 	return "want a history that is not linearizable, got verdict " + e.Result.String()
 }
 
-// part of a history: which operations are left.
-type left struct {
-	of  *wrong
-	ops []int // by place in of.calls, ascending
-}
+// left are the operations that are left.
+type left struct{ ops []int }
 
 func (l *left) key() string {
 	h := xxhash.New()
@@ -71,53 +86,53 @@ func (l *left) key() string {
 
 func (l *left) size() (ops, faults int) { return len(l.ops), 0 }
 
-// wrong is a history of one partition that is wrong, with its operations.
+// wrong is a history of one partition that is wrong.
 type wrong struct {
-	events []history.Event
-	calls  []call
-	check  check.Options
+	*Recorded
+	partition op.Partition
+	until     int64 // its end
 	// Of the reason that must stay: its class and operations; empty: there is none, and
-	// answer is the place of the event whose answer makes the history wrong.
+	// the answer at the end makes the history wrong.
 	class  judge.Class
 	quoted []string
-	answer int
-	said   string // what is wanted of it instead
+	shown  []verdict.Shown
+	said   string // what is wanted instead of that answer
 	// appended is all that the whole appends.
 	appended map[op.Payload]bool
 }
 
-// call is an operation: the places of its events; end is -1 if it has none.
-type call struct{ invoke, end int }
-
 // History makes a wrong history small. When ctx ends, the result is the best so far.
-// Errors: the history cannot be paired, is not wrong (NotWrongError), ctx ended before that
+// Errors: the history cannot be judged, is not wrong (NotWrongError), ctx ended before that
 // was known, or State cannot be used.
-func History(ctx context.Context, file string, events []history.Event, o HistoryOptions) (*HistoryResult, error) {
-	ops, err := history.Pair(file, events)
-	if err != nil {
-		return nil, err
+func History(ctx context.Context, r *Recorded, o HistoryOptions) (*HistoryResult, error) {
+	var ops []int
+	for i := range r.Calls {
+		ops = append(ops, i)
 	}
-	total, all, err := check.Check(ctx, ops, o.Check)
+	all, err := r.Judge(ctx, ops, history.Never)
 	if err != nil {
 		return nil, err
 	}
 	first := slices.IndexFunc(all, func(r check.Result) bool { return r.Verdict == verdict.Fail })
 	if first < 0 {
-		return nil, &NotWrongError{total}
+		return nil, notWrong(all)
 	}
-	w := wrongOf(events, all[first], o.Check)
-	out := &HistoryResult{Before: len(ops)}
+	w := &wrong{
+		Recorded: r, partition: all[first].Partition, until: history.Never,
+		class: all[first].Class, quoted: all[first].Quoted, shown: all[first].Shown, appended: map[op.Payload]bool{},
+	}
+	out := &HistoryResult{Before: len(r.Calls)}
 	m := &job[*left]{jobs: o.Jobs, progress: o.Progress, red: w.isRed}
 	begin := w.beginning(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // another beginning would be other work
 	}
 	m.begin(begin)
-	m.from.FromOps = len(ops)
-	if m.tried, err = remember(o.State, fmt.Sprintf("%s of %s with %d operations", begin.key(), file, len(ops))); err != nil {
+	m.from.FromOps = len(r.Calls)
+	if m.tried, err = remember(o.State, fmt.Sprintf("%s of %s with %d operations", begin.key(), r.Name, len(r.Calls))); err != nil {
 		return nil, err
 	}
-	m.take(ctx, 1, func(int) *left { return w.shown() })
+	m.take(ctx, 1, func(int) *left { return w.alone() })
 	for before := -1; before != len(m.best.ops) && m.going(ctx); {
 		before = len(m.best.ops)
 		m.chunks(ctx, part[*left]{func(l *left) int { return len(l.ops) }, withoutCalls})
@@ -125,96 +140,78 @@ func History(ctx context.Context, file string, events []history.Event, o History
 	if err := m.tried.close(); err != nil {
 		return nil, err
 	}
-	out.Events, out.Ops, out.Runs, out.Ended = w.eventsOf(m.best), len(m.best.ops), m.runs, ctx.Err()
-	for i := range out.Events {
-		out.Events[i].Line = i + 1
-	}
-	out.Result, err = w.judged(context.Background(), out.Events)
+	out.Ops, out.Until, out.Runs, out.Ended = m.best.ops, w.until, m.runs, ctx.Err()
+	out.Result, err = w.judged(context.Background(), m.best.ops, w.until)
 	return out, err
 }
 
-func withoutCalls(l *left, from, to int) *left {
-	return &left{l.of, slices.Delete(slices.Clone(l.ops), from, to)}
+func notWrong(all []check.Result) error {
+	total := verdict.Result{Verdict: verdict.Pass, Property: check.Property}
+	for _, r := range all {
+		if worst := verdict.Worst(total.Verdict, r.Verdict); worst != total.Verdict {
+			total = r.Result
+		}
+	}
+	if len(all) == 0 {
+		total.Verdict, total.Reason = verdict.Undecided, "the history has no operation that can be judged"
+	}
+	return &NotWrongError{total}
 }
 
-// wrongOf is what events say of the partition of a result, which is wrong. Lines are
-// those of the whole, so that reasons of parts name the same operations.
-func wrongOf(events []history.Event, r check.Result, o check.Options) *wrong {
-	w := &wrong{check: o, class: r.Class, quoted: r.Quoted, answer: -1, appended: map[op.Payload]bool{}}
-	w.check.HTML = nil
-	open := map[int]int{}
-	for i := range events {
-		e := events[i]
-		if e.Line == 0 {
-			e.Line = i + 1
-		}
-		if e.Partition != r.Partition {
-			continue
-		}
-		if e.Type == history.Invoke {
-			open[e.Process] = len(w.calls)
-			w.calls = append(w.calls, call{len(w.events), -1})
-			for _, p := range e.Request.Payloads {
-				w.appended[p] = true
-			}
-		} else {
-			w.calls[open[e.Process]].end = len(w.events)
-		}
-		w.events = append(w.events, e)
-	}
-	return w
+func withoutCalls(l *left, from, to int) *left {
+	return &left{slices.Delete(slices.Clone(l.ops), from, to)}
 }
 
 // beginning is the shortest beginning that is wrong as the whole is.
 func (w *wrong) beginning(ctx context.Context) *left {
-	n := 1 + sort.Search(len(w.events)-1, func(n int) bool {
+	var ops []int
+	var instants []int64
+	for i := range w.Calls {
+		c := &w.Calls[i]
+		if c.Partition != w.partition {
+			continue
+		}
+		ops, instants = append(ops, i), append(instants, c.Call)
+		if c.Return != history.Never {
+			instants = append(instants, c.Return)
+		}
+		for _, p := range c.Appends {
+			w.appended[p] = true
+		}
+	}
+	slices.Sort(instants)
+	n := sort.Search(len(instants)-1, func(n int) bool {
 		if ctx.Err() != nil {
 			return true
 		}
-		r, err := w.judged(ctx, w.events[:n+1])
+		r, err := w.judged(ctx, ops, instants[n])
 		return err == nil && w.same(r)
 	})
-	if n < len(w.events) && ctx.Err() == nil {
-		w.events = w.events[:n]
+	w.until = instants[n]
+	if r, err := w.judged(ctx, ops, w.until); w.class == "" && err == nil {
+		w.said = wanted(r.Reason)
 	}
-	for i := range w.calls {
-		if w.calls[i].end >= len(w.events) {
-			w.calls[i].end = -1
-		}
-	}
-	if r, err := w.judged(ctx, w.events); w.class == "" && err == nil {
-		w.answer, w.said = len(w.events)-1, wanted(r.Reason)
-	}
-	l := &left{of: w}
-	for i, c := range w.calls {
-		if c.invoke < len(w.events) {
-			l.ops = append(l.ops, i)
-		}
-	}
-	return l
+	ops = slices.DeleteFunc(ops, func(i int) bool { return w.Calls[i].Call > w.until })
+	return &left{ops}
 }
 
 var inState = regexp.MustCompile(`; ([^;]*) \(in the state`)
 
-// wanted is what a reason says that was wanted instead of an answer.
+// wanted is what a reason says that was wanted instead of an answer; all of it, if it
+// needs no state.
 func wanted(reason string) string {
 	if m := inState.FindStringSubmatch(reason); m != nil {
 		return m[1]
 	}
-	return ""
+	return reason
 }
 
-var lineOf = regexp.MustCompile(`^line (\d+),`)
-
-// shown is what the reason quotes, alone; nil if there is none.
-func (w *wrong) shown() *left {
-	l := &left{of: w}
-	for _, q := range w.quoted {
-		if m := lineOf.FindStringSubmatch(q); m != nil {
-			line, _ := strconv.Atoi(m[1]) // they are digits
-			if i := slices.IndexFunc(w.calls, func(c call) bool { return c.invoke < len(w.events) && w.events[c.invoke].Line == line }); i >= 0 {
-				l.ops = append(l.ops, i)
-			}
+// alone is what the reason shows, and nothing else; nil if it shows nothing.
+func (w *wrong) alone() *left {
+	l := &left{}
+	for _, s := range w.shown {
+		if i := slices.IndexFunc(w.Calls, func(c Call) bool { return c.Partition == w.partition && c.Line == s.Line }); i >= 0 {
+			l.ops = append(l.ops, i)
 		}
 	}
 	if len(l.ops) == 0 {
@@ -225,30 +222,9 @@ func (w *wrong) shown() *left {
 	return l
 }
 
-// eventsOf are those of the operations that are left, in their order.
-func (w *wrong) eventsOf(l *left) []history.Event {
-	var at []int
-	for _, i := range l.ops {
-		at = append(at, w.calls[i].invoke)
-		if end := w.calls[i].end; end >= 0 {
-			at = append(at, end)
-		}
-	}
-	slices.Sort(at)
-	out := make([]history.Event, len(at))
-	for i, k := range at {
-		out[i] = w.events[k]
-	}
-	return out
-}
-
-// judged is the verdict on events of the one partition.
-func (w *wrong) judged(ctx context.Context, events []history.Event) (check.Result, error) {
-	ops, err := history.Pair("history", events)
-	if err != nil {
-		return check.Result{}, err
-	}
-	_, all, err := check.Check(ctx, ops, w.check)
+// judged is the verdict on operations of the one partition.
+func (w *wrong) judged(ctx context.Context, ops []int, until int64) (check.Result, error) {
+	all, err := w.Judge(ctx, ops, until)
 	if err != nil || len(all) == 0 {
 		return check.Result{}, err
 	}
@@ -261,41 +237,33 @@ func (w *wrong) same(r check.Result) bool {
 }
 
 func (w *wrong) isRed(ctx context.Context, l *left) (bool, error) {
-	events := w.eventsOf(l)
-	r, err := w.judged(ctx, events)
+	r, err := w.judged(ctx, l.ops, w.until)
 	if err != nil || !w.same(r) {
 		return false, err
 	}
 	if w.class != "" {
 		return true, nil
 	}
-	last := len(events) - 1
-	if wanted(r.Reason) != w.said {
+	decisive := func(i int) bool { return w.Calls[i].Call == w.until || w.Calls[i].Return == w.until }
+	if wanted(r.Reason) != w.said || !slices.ContainsFunc(l.ops, decisive) || !w.closed(l.ops) {
 		return false, nil
 	}
-	if events[last].Time != w.events[w.answer].Time || !w.closed(events) {
-		return false, nil
-	}
-	r, err = w.judged(ctx, events[:last])
+	r, err = w.judged(ctx, l.ops, w.until-1)
 	return r.Verdict == verdict.Pass, err
 }
 
 // closed tells whether what reads returned is appended by somebody who is left.
-func (w *wrong) closed(events []history.Event) bool {
+func (w *wrong) closed(ops []int) bool {
 	there := map[op.Payload]bool{}
-	for i := range events {
-		if e := &events[i]; e.Type == history.Invoke {
-			for _, p := range e.Request.Payloads {
-				there[p] = true
-			}
+	for _, i := range ops {
+		for _, p := range w.Calls[i].Appends {
+			there[p] = true
 		}
 	}
-	for i := range events {
-		if e := &events[i]; e.Reply != nil {
-			for _, r := range e.Reply.Records {
-				if w.appended[r.Payload] && !there[r.Payload] {
-					return false
-				}
+	for _, i := range ops {
+		for _, p := range w.Calls[i].Reads {
+			if w.Calls[i].Return <= w.until && w.appended[p] && !there[p] {
+				return false
 			}
 		}
 	}

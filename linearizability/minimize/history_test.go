@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/linearizability/check"
+	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/judge"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
-	"purgelab/model"
 )
 
 func events(t testing.TB, lines ...string) []history.Event {
@@ -27,8 +27,17 @@ func recorded(t testing.TB, s run.Settings) []history.Event {
 	return r.History
 }
 
-func smaller(t testing.TB, e []history.Event, o HistoryOptions) *HistoryResult {
-	r, err := History(context.Background(), "theirs.jsonl", e, o)
+// of is a history that is judged by a contract.
+func of(t testing.TB, semantics string, e []history.Event) *Recorded {
+	c, err := contract.Find(semantics)
+	require.NoError(t, err)
+	r, err := Events(&c, "theirs.jsonl", e)
+	require.NoError(t, err)
+	return r
+}
+
+func smaller(t testing.TB, h *Recorded, o HistoryOptions) *HistoryResult {
+	r, err := History(context.Background(), h, o)
 	require.NoError(t, err)
 	require.NoError(t, r.Ended)
 	require.Equal(t, verdict.Fail, r.Result.Verdict)
@@ -53,19 +62,19 @@ var theirs = []string{
 }
 
 func TestReasonStays(t *testing.T) {
-	r := smaller(t, events(t, theirs...), HistoryOptions{})
+	whole := events(t, theirs...)
+	r := smaller(t, of(t, "restart", whole), HistoryOptions{})
 	require.Equal(t, 6, r.Before)
 	require.EqualValues(t, judge.PurgedReturned, r.Result.Class)
-	require.LessOrEqual(t, r.Ops, 3)
-	for _, e := range r.Events {
+	require.LessOrEqual(t, len(r.Ops), 3)
+	for _, e := range pick(whole, r.Ops, r.Until) {
 		require.EqualValues(t, 1, e.Partition)
 	}
 
-	whole := recorded(t, run.Settings{Seed: 3, Design: "advance", Faults: "network", Defect: "end-from-records"})
-	o := HistoryOptions{Check: check.Options{Semantics: model.Semantics{Numbering: model.Continue}}}
-	r = smaller(t, whole, o)
+	whole = recorded(t, run.Settings{Seed: 3, Design: "advance", Faults: "network", Defect: "end-from-records"})
+	r = smaller(t, of(t, "continue", whole), HistoryOptions{})
 	require.EqualValues(t, judge.LostAppend, r.Result.Class)
-	require.Equal(t, 2, r.Ops)
+	require.Len(t, r.Ops, 2)
 }
 
 // refused is a wrong history for which the judge has no reason: a bookmark that may be
@@ -88,35 +97,32 @@ func TestWantedAnswerStays(t *testing.T) {
 	o := HistoryOptions{Jobs: 1}
 	ops, err := history.Pair("whole", whole)
 	require.NoError(t, err)
-	before, _, err := check.Check(context.Background(), ops, o.Check)
+	before, _, err := check.Check(context.Background(), ops, check.Options{})
 	require.NoError(t, err)
-	r := smaller(t, whole, o)
+	r := smaller(t, of(t, "restart", whole), o)
 	require.Empty(t, r.Result.Class)
 	require.Equal(t, wanted(before.Reason), wanted(r.Result.Reason))
 	require.NotEmpty(t, wanted(r.Result.Reason))
-	require.Less(t, r.Ops, r.Before)
+	require.Less(t, len(r.Ops), r.Before)
 	// But for the decisive answer it is right.
-	ops, err = history.Pair("part", r.Events[:len(r.Events)-1])
+	ops, err = history.Pair("part", pick(whole, r.Ops, r.Until-1))
 	require.NoError(t, err)
-	v, _, err := check.Check(context.Background(), ops, o.Check)
+	v, _, err := check.Check(context.Background(), ops, check.Options{})
 	require.NoError(t, err)
 	require.Equal(t, verdict.Pass, v.Verdict, v.Reason)
 
 	o.Jobs = 3
-	again := smaller(t, whole, o)
-	require.Equal(t, r.Runs, again.Runs)
-	require.Equal(t, r.Events, again.Events)
+	again := smaller(t, of(t, "restart", whole), o)
+	require.Equal(t, r, again)
 }
 
 func TestHistoryThatIsRightStaysAsItIs(t *testing.T) {
 	var e *NotWrongError
-	_, err := History(context.Background(), "theirs.jsonl", events(t, theirs[:8]...), HistoryOptions{})
+	_, err := History(context.Background(), of(t, "restart", events(t, theirs[:8]...)), HistoryOptions{})
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, verdict.Pass, e.Result.Verdict)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	_, err = History(stopped, "theirs.jsonl", events(t, theirs...), HistoryOptions{})
+	_, err = History(stopped, of(t, "restart", events(t, theirs...)), HistoryOptions{})
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = History(context.Background(), "theirs.jsonl", events(t, theirs[1]), HistoryOptions{})
-	require.ErrorContains(t, err, "want an invoke")
 }

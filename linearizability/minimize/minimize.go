@@ -13,6 +13,7 @@
 //	scenario.go  the result as a scenario, where its language can say it
 //	teller.go    the steps of such a scenario
 //	history.go   a recorded history instead of a run
+//	recorded.go  histories of ours and of other systems, in part
 //	table.go     how small the runs get that show the named defects
 //
 // This is delta debugging (Zeller and Hildebrandt, 2002) over lists: chunks go first,

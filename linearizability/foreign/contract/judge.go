@@ -50,12 +50,12 @@ func (c *Contract) Read(path string, format foreign.Format) (*History, error) {
 	return &History{Path: path, Foreign: ops}, err
 }
 
-// readOurs reads the events of docs/history.md. If no answer tells a position, it
-// reads them once more, as those of a system that has none.
+// readOurs reads the events of docs/history.md. If no answer tells a position, or if they
+// have what only another system knows, it reads them once more, as those of one.
 func (c *Contract) readOurs(path string, r io.Reader) (*History, error) {
-	ops, err := history.ReadOps(path, r)
-	if err != nil || !unplaced(ops) {
-		return &History{Path: path, Ours: ops}, err
+	ops, bad := history.ReadOps(path, r)
+	if bad == nil && !unplaced(ops) {
+		return &History{Path: path, Ours: ops}, nil
 	}
 	f, err := history.Open(path)
 	if err != nil {
@@ -64,8 +64,11 @@ func (c *Contract) readOurs(path string, r io.Reader) (*History, error) {
 	defer f.Close()
 	_, again := foreign.Detect(f)
 	bare, err := foreign.Read(path, foreign.Purgelab, again)
-	if err != nil || slices.ContainsFunc(bare, tellsPosition) {
-		return &History{Path: path, Ours: ops}, nil
+	if err == nil && bad != nil {
+		err = c.accepts(path, bare)
+	}
+	if err != nil || bad == nil && slices.ContainsFunc(bare, tellsPosition) {
+		return &History{Path: path, Ours: ops}, bad
 	}
 	return &History{Path: path, Foreign: bare}, nil
 }
