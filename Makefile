@@ -78,7 +78,7 @@ spec-mutations: tools ## one guard of each module of the specification changed, 
 linearizability: ## linearizability tests over SEEDS seeds
 	$(GO) test ./linearizability/... -seeds $(SEEDS)
 
-agree: ## the judge of histories against a textbook's search, on 100,000 small ones
+agree: ## the judge of histories, in each of its ways, against a textbook's search, on 100,000 small ones
 	$(GO) test ./linearizability/check -run TestAgree$$ -v -timeout 0 -seeds 8400
 
 sweep: build ## fault-injected runs of three replicas over the seeds SWEEP
