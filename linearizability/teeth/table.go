@@ -56,7 +56,7 @@ var Table = []Tooth{
 	{"namesake-bookmarks", "ordered", "IncarnationIsolation", runs, []string{"NoResurrectedBookmark"}, faults.Network},
 	{"no-first-entry", "ordered", "NoStuckReplica", onlySpec, nil, faults.None},
 	{"offset-at-proposal", "ordered", "OffsetUnique", runs, []string{"SessionOnce"}, faults.Network},
-	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", steps, []string{"HistoryAgreement", "BookmarkBound", "NoStuckReplica"}, faults.All},
+	{"old-generation-bookmarks-transferred", "ordered", "NoResurrectedBookmark", steps, []string{"HistoryAgreement", "BookmarkBound"}, faults.All},
 	{"older-offer-accepted", "advance", "OfferFreshness", steps, []string{"NoRewindInstall", "NoStuckReplica", "AckDurable"}, faults.All},
 	{"plane-forgets", "ordered", "AckDurable", onlyBoot, []string{"RetryIdempotent", "NoStuckReplica"}, faults.Memory},
 	{"purge-races-install", "ordered", "NoResurrectedMessage", seen, []string{"OfferFreshness", "NoRewindInstall", "NoStuckReplica"}, faults.Process},

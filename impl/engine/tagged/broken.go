@@ -110,6 +110,12 @@ func withOlder(e *Engine, marks []engine.BookmarkEntry) ([]engine.BookmarkEntry,
 	return marks, err
 }
 
+// keepsOlder: what is left of older generations is removed late, which is legal, so that
+// there is some when a state is exported with it.
+func keepsOlder(e *Engine) bool {
+	return e.o.Defects.Has(defect.OldGenerationBookmarksTransferred)
+}
+
 // leavesLeftovers: what a boot finds of older generations, or below the start, stays
 // while the partition begins where it began then.
 func leavesLeftovers(e *Engine) bool {

@@ -151,7 +151,7 @@ func (e *Engine) Reclaim() (engine.Reclaimed, error) {
 		return engine.Reclaimed{}, nil
 	}
 	more := engine.Reclaimed{More: true}
-	if e.facts.Pending == nil {
+	if e.facts.Pending == nil && !keepsOlder(e) {
 		gens, err := purge.Folders(e.o.FS, e.o.Dir)
 		if err != nil {
 			return more, err
