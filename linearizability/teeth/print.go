@@ -22,7 +22,7 @@ func (c *Cell) Short() string {
 		return "-"
 	case Caught:
 		if c.Layer == Trace {
-			return "caught at " + c.Property + took
+			return "caught at " + c.Property + took + ": " + c.Condition
 		}
 		return "caught: " + c.Property + took
 	case Other:

@@ -4,7 +4,8 @@
 //
 //	table.go   the named defects, as data: the one table there is
 //	hunt.go    layers boot and history: seeds are run until one is red
-//	trace.go   layer trace: TLC judges traces of runs that met the bug
+//	trace.go   layer trace: TLC judges traces of runs that met the bug, and names the
+//	           condition that it breaks, see conditions.go
 //	spec.go    layer spec: TLC on the model in which the rule is left out
 //	script.go  layer scenario: scripts that name the bug
 //	matrix.go  all of it, and the kill matrix: defect × layer
@@ -154,6 +155,9 @@ type Cell struct {
 	// Property that is violated; of the layer trace, the action that the
 	// specification does not allow there.
 	Property string `json:"property,omitempty"`
+	// Condition of the specification that is broken, as the reason names it; of the layer
+	// trace alone.
+	Condition string `json:"condition,omitempty"`
 	// Runs made, or traces judged, until it was caught or given up.
 	Runs int `json:"runs,omitempty"`
 	// States that TLC generated until then.

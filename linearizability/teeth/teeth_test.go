@@ -140,3 +140,16 @@ func TestSelect(t *testing.T) {
 	require.Equal(t, append(slices.Clone(played), Spec), extra[i].Must)
 	require.Equal(t, played, Table[i].Must, "the table itself is as it was")
 }
+
+// TestConditions: every defect that a trace has to show has a condition that the reason
+// names, and any other reason is none.
+func TestConditions(t *testing.T) {
+	for _, x := range Table {
+		require.Equal(t, x.must(Trace), conditions[x.Name] != nil, x.Name)
+	}
+	require.Len(t, conditions, len(slices.DeleteFunc(slices.Clone(Table), func(x Tooth) bool { return !x.must(Trace) })))
+	require.Equal(t, "is settled already", condition("duplicate-purge-wipes", "generation 1: 1 is settled already"))
+	require.Equal(t, "was told before as", condition("start-not-replayed", `op 9 was told before as [k |-> "advance", o |-> 1]`))
+	require.Empty(t, condition("duplicate-purge-wipes", "the replica is down"))
+	require.Empty(t, condition("no-such", "the replica is down"))
+}

@@ -18,7 +18,7 @@ const traceLimit = 5 * time.Minute
 // traceRounds is how many traces of a defect are judged at most. They are of runs
 // that met the bug; one may yet have met it where the specification allows the
 // same.
-const traceRounds = 3
+const traceRounds = 6
 
 // traced makes the run again, with its trace.
 func traced(ctx context.Context, s run.Settings) (*traces.Trace, error) {
@@ -68,7 +68,8 @@ func (m *job) rejected(ctx context.Context, tool tlc.Tool, hunts []*hunt, cells 
 			switch r.Verdict {
 			case tlc.Fail:
 				x := r.Rejections[0]
-				c.red(true, string(x.Event.Action), fmt.Sprintf("line %d: %s", x.Line, x.Reason), r.Trace)
+				c.Condition = condition(c.Defect, x.Reason)
+				c.red(c.Condition != "", string(x.Event.Action), fmt.Sprintf("line %d: %s", x.Line, x.Reason), r.Trace)
 			case tlc.Undecided:
 				c.fail(r.Reason)
 			}
