@@ -1,9 +1,11 @@
 package consensus
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"go.etcd.io/raft/v3/confchange"
 	"go.etcd.io/raft/v3/raftpb"
 	"go.etcd.io/raft/v3/tracker"
 	"google.golang.org/protobuf/proto"
@@ -54,6 +56,25 @@ func membership(c *raftpb.ConfState) Membership {
 		Voters: sorted(c.GetVoters()), Learners: sorted(c.GetLearners()),
 		Outgoing: sorted(c.GetVotersOutgoing()), Next: sorted(c.GetLearnersNext()), AutoLeave: c.GetAutoLeave(),
 	}
+}
+
+// Check refuses what no group can be: one without voters, or with a member twice, in
+// roles that exclude each other.
+func (m *Membership) Check() error {
+	t := tracker.MakeProgressTracker(1, 0)
+	cfg, _, err := confchange.Restore(confchange.Changer{Tracker: t, LastIndex: 1}, m.toRaft())
+	if err != nil {
+		return fmt.Errorf("membership of voters %x: %w", m.Voters, err)
+	}
+	t.Config = cfg
+	is := membership(t.ConfState())
+	if len(is.Voters) == 0 {
+		return errors.New("membership without voters")
+	}
+	if err := is.toRaft().Equivalent(m.toRaft()); err != nil {
+		return fmt.Errorf("membership of voters %x: %w", m.Voters, err)
+	}
+	return nil
 }
 
 // Change asks for another membership.

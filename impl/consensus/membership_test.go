@@ -117,3 +117,26 @@ func TestChangeIsNotForgotten(t *testing.T) {
 		}
 	}
 }
+
+// A membership that no group can have is refused before raft panics over it.
+func TestCheckMembership(t *testing.T) {
+	for _, m := range []Membership{
+		{Voters: []uint64{1}},
+		{Voters: []uint64{3, 1, 2}, Learners: []uint64{0x104}, Gone: []uint64{4}},
+		{Voters: []uint64{1, 2, 0x103}, Outgoing: []uint64{1, 2, 3}, AutoLeave: true},
+		{Voters: []uint64{1, 2}, Outgoing: []uint64{1, 2, 3}, Next: []uint64{3}},
+	} {
+		require.NoError(t, m.Check(), "%+v", m)
+	}
+	for _, m := range []Membership{
+		{},
+		{Learners: []uint64{1}},
+		{Outgoing: []uint64{1, 2, 3}},
+		{Voters: []uint64{0, 1, 2}},
+		{Voters: []uint64{1, 1, 2}},
+		{Voters: []uint64{1, 2}, Learners: []uint64{2}},
+		{Voters: []uint64{1, 2}, Next: []uint64{3}},
+	} {
+		require.Error(t, m.Check(), "%+v", m)
+	}
+}

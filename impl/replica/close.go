@@ -20,17 +20,22 @@ func (r *Replica) Release() error {
 	if r.copy != nil {
 		return r.copy.close()
 	}
-	if r.eng == nil {
-		return nil
-	}
 	if r.sender != nil {
 		r.sender.Close()
 		r.sender = nil
 	}
-	r.eng.Close()
-	err := r.jr.Close()
-	if r.line.base != nil {
-		err = errors.Join(err, r.line.base.Close())
+	if r.eng != nil {
+		r.eng.Close()
+	}
+	var base *journal.Journal
+	if r.line != nil {
+		base, r.line.base = r.line.base, nil
+	}
+	var err error
+	for _, jr := range []*journal.Journal{r.jr, base} {
+		if jr != nil {
+			err = errors.Join(err, jr.Close())
+		}
 	}
 	return err
 }

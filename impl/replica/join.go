@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purgelab/impl/consensus"
+	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/model/op"
@@ -177,6 +178,9 @@ func (r *Replica) decodeExtra(b []byte) (err error) {
 		var k kept
 		if err := decMode.Unmarshal(b[1:], &k); err != nil {
 			return fmt.Errorf("what the checkpoint keeps: %w", err)
+		}
+		if err := k.Members.Check(); err != nil {
+			return fmt.Errorf("what the checkpoint keeps: %w: %w", corrupt.ErrCorrupt, err)
 		}
 		r.members, r.moved = k.Members, true
 		l := r.line

@@ -171,7 +171,7 @@ func (c *Config) checkBoot(used bool) error {
 	was, answer, err := c.readBoot()
 	switch answer {
 	case record.Value:
-		if err != nil || was == now {
+		if err != nil || was == now && now.Boot != 0 {
 			return err
 		}
 		if err := c.unclean(was); err != nil {
@@ -197,9 +197,10 @@ func (c *Config) readBoot() (was bootRecord, answer record.Answer, err error) {
 	return was, answer, err
 }
 
-// unclean refuses a member that ran in an earlier boot, and was not stopped in it.
+// unclean refuses a member that ran in an earlier boot, or in one that nobody knows, and
+// was not stopped in it.
 func (c *Config) unclean(was bootRecord) error {
-	if was.Boot == c.BootID || was.Clean {
+	if was.Boot == c.BootID && was.Boot != 0 || was.Clean {
 		return nil
 	}
 	if c.Defects.Has(defect.SuspectVotes, defect.SuspectAcks, defect.CommitClamped) {

@@ -112,12 +112,17 @@ func Open(cfg Config) (*Replica, error) {
 	return r, nil
 }
 
-// openMember boots the member that the configuration names.
-func openMember(cfg Config) (*Replica, error) {
+// openMember boots the member that the configuration names. If it cannot be, nothing is
+// left open.
+func openMember(cfg Config) (_ *Replica, err error) {
 	r := &Replica{cfg: cfg, log: cfg.Logger, waiting: map[uint64]uint64{}, joining: cfg.member.Joining}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Release())
+		}
+	}()
 	id := cfg.identity()
-	err := cfg.sequenceLost()
-	if err != nil {
+	if err := cfg.sequenceLost(); err != nil {
 		return nil, err
 	}
 	if r.jr, r.rep.Journal, err = journal.Open(journal.Options{FS: cfg.FS, Dir: cfg.journalDir(), Identity: id, FileBytes: cfg.JournalBytes, Room: cfg.JournalRoom, Defects: cfg.Defects}); err != nil {

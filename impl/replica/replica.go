@@ -53,7 +53,7 @@ type Config struct {
 	FS          vfs.FS
 	Dir         string // of this replica on FS; exists
 	// BootID is a number of the machine's boot that changes when it loses power,
-	// and at no other time; 0 if nobody knows it.
+	// and at no other time; 0 if nobody knows it: then each boot may be another one.
 	BootID uint64
 	// Damaged, if not nil, is why the replica before this one stopped: it met damage.
 	Damaged error

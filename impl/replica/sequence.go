@@ -28,8 +28,9 @@ import (
 // that record is looked at before anything else in the home: a part of the journal
 // may be gone, and what is left of one looks damaged.
 
-// outlasting are the records that outlive an op sequence.
-var outlasting = []string{"purge.reset", "purge.gen", "boot", "member"}
+// outlasting is what outlives an op sequence: these records, and the base that the
+// incarnation goes on from, which was synced.
+var outlasting = []string{"purge.reset", "purge.gen", "boot", "member", "base", "base-log/"}
 
 // beginSequence removes everything but these records.
 func (c *Config) beginSequence() error {
