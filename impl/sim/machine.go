@@ -72,6 +72,7 @@ type slot struct {
 	// incarnation that it is of, or was of last; shift from its op numbers to those
 	// of its line.
 	incarnation     op.Incarnation
+	formatted       op.Incarnation // the latest one for which its disk was formatted
 	shift           op.Number
 	copying, sealed bool
 	damaged         error             // why it stopped

@@ -252,7 +252,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 			return
 		}
 	}
-	if s.incarnation != at.incarnation {
+	if at.incarnation > s.formatted {
 		// Of this one nothing was there. Only a crash breaks it; then it is formatted at
 		// the next boot: nobody has opened it.
 		if err := replica.Format(replica.Config{ID: m.id, Partition: at.partition, Incarnation: at.incarnation, Cluster: 1, FS: m.disk.FS(), Dir: at.dir()}); err != nil {
@@ -262,6 +262,7 @@ func (c *Cluster) openShard(m *machine, h int, p *meta.Partition) {
 		}
 	}
 	s.boots++
+	s.formatted = max(s.formatted, at.incarnation)
 	s.told, s.exists, s.incarnation = 0, true, at.incarnation
 	s.sealed, s.stands, s.member = false, nil, nil
 	member, err := c.open(replica.Config{
