@@ -15,7 +15,9 @@ import (
 	"purgelab/linearizability/check"
 	"purgelab/linearizability/foreign"
 	"purgelab/linearizability/foreign/contract"
+	"purgelab/linearizability/history"
 	"purgelab/linearizability/verdict"
+	"purgelab/model/op"
 )
 
 // TestWrongSamples: every wrong sample of another system, in whatever format, becomes a
@@ -82,4 +84,43 @@ var lineNumbers = regexp.MustCompile(`(line|process) [0-9]+`)
 // like is what a verdict says but for the lines.
 func like(r check.Result) [2]string {
 	return [2]string{string(r.Class), lineNumbers.ReplaceAllString(wanted(r.Reason), "")}
+}
+
+// TestOnlyTheLastAnswerIsWrong: where there is no reason but that of the search, what is
+// left is right but for the last answer, and what it reads was appended.
+func TestOnlyTheLastAnswerIsWrong(t *testing.T) {
+	h := &Recorded{Name: "made", Calls: []Call{
+		{Line: 1, Call: 1, Return: 2, Appends: []op.Payload{"x"}},
+		{Line: 3, Call: 3, Return: 4, Appends: []op.Payload{"y"}},
+		{Line: 5, Call: 5, Return: 6, Appends: []op.Payload{"z"}},
+		{Line: 7, Call: 7, Return: 8, Reads: []op.Payload{"x"}},
+	}}
+	h.Judge = func(_ context.Context, ops []int, until int64) ([]check.Result, error) {
+		var r check.Result
+		switch {
+		case until >= 8 && slices.Contains(ops, 3):
+			r.Verdict, r.Reason = verdict.Fail, "line 7; want y (in the state 0)"
+		case slices.Contains(ops, 1):
+			r.Verdict = verdict.Pass
+		default:
+			r.Verdict, r.Reason = verdict.Fail, "a gap"
+		}
+		return []check.Result{r}, nil
+	}
+	r := smaller(t, h, HistoryOptions{})
+	require.Equal(t, []int{0, 1, 3}, r.Ops)
+	require.EqualValues(t, 8, r.Until)
+}
+
+// TestCut: what is not over at an instant is of unknown outcome.
+func TestCut(t *testing.T) {
+	ops := []foreign.Op{
+		{Call: 1, Return: 2, Outcome: history.Answered, Answer: foreign.Answer{Position: foreign.At(0)}},
+		{Call: 3, Return: 6, Outcome: history.Answered, Answer: foreign.Answer{Position: foreign.At(1)}},
+		{Call: 4, Return: 5, Outcome: history.Answered},
+		{Call: 7, Return: 8, Outcome: history.Answered},
+	}
+	got := cut(ops, []int{0, 1, 3}, 5)
+	require.Equal(t, []foreign.Op{ops[0], {Call: 3, Return: history.Never}}, got)
+	require.Len(t, cut(ops, []int{0, 1, 3}, 9), 3)
 }
