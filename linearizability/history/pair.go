@@ -39,9 +39,6 @@ func (p *pairing) add(e *Event, line int) error {
 				e.Process, p.ops[at].Request.Kind, p.ops[at].Line))
 		}
 		p.open[e.Process] = len(p.ops)
-		if len(p.ops) == cap(p.ops) { // append alone would grow a long list by a quarter, and copy it often
-			p.ops = slices.Grow(p.ops, len(p.ops)+1)
-		}
 		p.ops = append(p.ops, Op{Process: e.Process, Request: e.Request, Call: e.Time, Return: Never, Line: line})
 		return nil
 	}
