@@ -288,7 +288,7 @@ func (r *Replica) takeState(m *Message) error {
 			return r.stateRefused(err)
 		}
 		p := &t.Offer.Point
-		r.emitState(observe.Event{Action: "StageManifest", Op: p.Applied, Term: t.Offer.Term, Kind: "begun", Generation: p.Generation})
+		r.emitState(observe.Event{Action: "StageManifest", Op: p.Applied, Term: t.Offer.Term, Kind: "begun", Generation: p.Generation, Boundary: p.Boundary})
 	case t.Chunk != nil && c.pull != nil:
 		stored, err := c.pull.Take(t.Chunk)
 		if err != nil {

@@ -232,7 +232,10 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 	if resume && p.Left() < m.Bytes()-messages.FirstByte {
 		kind = "resumed"
 	}
-	r.emit(observe.Event{Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Kind: kind, Count: int(p.Left()), Last: r.has(m), Key: r.staged.name})
+	r.emit(observe.Event{
+		Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Generation: m.Point.Generation, Boundary: m.Point.Boundary,
+		Kind: kind, Count: int(p.Left()), Last: r.has(m), Key: r.staged.name,
+	})
 	if q := p.Ask(false); q != nil {
 		r.fetch.later = fetchTicks
 		r.sendTransfer(machineOf(r.fetch.from), &transfer.Message{Request: q})

@@ -61,7 +61,7 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 		if m, err = r.sender.Offer(member, r.eng, r.termOf); err != nil {
 			return r.notOffered(err)
 		}
-		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term, Last: must})
+		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term, Generation: m.Point.Generation, Boundary: m.Point.Boundary, Last: must})
 	}
 	r.sendTransfer(to, &transfer.Message{Offer: m, ID: m.ID()})
 	return nil
