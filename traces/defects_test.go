@@ -3,6 +3,8 @@ package traces_test
 import (
 	"bytes"
 	"context"
+	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -18,30 +20,36 @@ import (
 )
 
 // shown are the defects that a trace shows, with the property whose violation
-// on the replicas says that a run has met the bug, and the action that the
-// specification does not allow.
+// on the replicas says that a run has met the bug, the action that the
+// specification does not allow, and the condition of it that the reason names.
 var shown = []struct {
 	design, defect, property string
 	rejected                 observe.Action // empty: differs from run to run
+	says                     string
 }{
-	{"ordered", "suspect-votes", "AckDurable", "Boot"},
-	{"ordered", "suspect-acks", "AckDurable", "Boot"},
-	{"advance", "commit-clamped", "AckDurable", "Boot"},
-	{"ordered", "local-boundary", "HistoryAgreement", ""},
-	{"ordered", "apply-past-purge", "HistoryAgreement", ""},
-	{"ordered", "replay-below-boundary", "BoundaryScope", ""},
-	{"ordered", "marker-no-dirsync", "GenerationMonotone", ""},
-	{"ordered", "stale-auto-commit", "BookmarkBound", ""},
-	{"ordered", "duplicate-purge-wipes", "RetryIdempotent", ""},
-	{"advance", "delete-moves-bookmarks", "HistoryAgreement", ""},
-	{"advance", "start-not-replayed", "HistoryAgreement", "Materialize"},
-	{"reset-record", "bookmark-no-dirsync", "NoResurrectedBookmark", "Boot"},
-	{"reset-record", "commit-during-cleanup", "HeldCommits", "Materialize"},
-	{"reset-record", "complete-before-cleanup", "CompletionLast", "PurgeComplete"},
-	{"reset-record", "floor-not-kept", "BoundaryScope", "Boot"},
-	{"reset-record", "held-reordered", "HeldCommits", "Release"},
-	{"reset-record", "retry-resets-again", "RetryIdempotent", ""},
+	{"ordered", "suspect-votes", "AckDurable", "Boot", "may have forgotten what it acknowledged"},
+	{"ordered", "suspect-acks", "AckDurable", "Boot", "may have forgotten what it acknowledged"},
+	{"advance", "commit-clamped", "AckDurable", "Boot", "may have forgotten what it acknowledged"},
+	{"ordered", "local-boundary", "HistoryAgreement", "", "Materialize leads to"},
+	{"ordered", "apply-past-purge", "HistoryAgreement", "", `was told before as [g |-> 1, k |-> "purge"]`},
+	{"ordered", "replay-below-boundary", "BoundaryScope", "", "what the disk holds says"},
+	{"ordered", "marker-no-dirsync", "GenerationMonotone", "", "the marker on the disk is complete"},
+	{"ordered", "stale-auto-commit", "BookmarkBound", "", "the end is 0"},
+	{"ordered", "duplicate-purge-wipes", "RetryIdempotent", "", "is settled already"},
+	{"advance", "delete-moves-bookmarks", "HistoryAgreement", "", "the replica holds"},
+	{"advance", "start-not-replayed", "HistoryAgreement", "Materialize", `was told before as [k |-> "advance"`},
+	{"reset-record", "bookmark-no-dirsync", "NoResurrectedBookmark", "Boot", "bookmarks are loaded, the disk holds 0"},
+	{"reset-record", "commit-during-cleanup", "HeldCommits", "Materialize", "while bookmarks are cleaned up"},
+	{"reset-record", "complete-before-cleanup", "CompletionLast", "PurgeComplete", `the purge stands at "clean"`},
+	{"reset-record", "floor-not-kept", "BoundaryScope", "Boot", "the floor is op 0, the disk holds"},
+	{"reset-record", "held-reordered", "HeldCommits", "Release", "the first change that is held is"},
+	{"reset-record", "retry-resets-again", "RetryIdempotent", "", "the floor is"},
 }
+
+// tables are docs/traces.md with what was rejected, and why.
+var tables = flag.String("defects-page", "", "page that gets the table of defects, between its marks")
+
+const tableBegins, tableEnds = "<!-- begin: make mutations -->\n", "<!-- end -->\n"
 
 // met finds a run in which the property is violated.
 func met(t *testing.T, design, defect, property string) *run.Result {
@@ -86,15 +94,27 @@ func TestDefectsAreRejected(t *testing.T) {
 	require.NoError(t, err)
 	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute}, list)
 	require.NoError(t, err)
+	table := "| defect | run | refused | reason |\n|---|---|---|---|\n"
 	for i, r := range reports {
 		if r.Verdict != tlc.Fail {
 			t.Errorf("%s: %s %s, want it rejected", r.Trace, r.Verdict, r.Reason)
 			continue
 		}
+		x := r.Rejections[0]
 		if want := shown[i].rejected; want != "" {
-			require.Equal(t, want, r.Rejections[0].Event.Action, r.Trace)
+			require.Equal(t, want, x.Event.Action, r.Trace)
 		}
-		t.Logf("%s", r.Rejections[0].Explain(r.Trace))
+		require.Contains(t, x.Reason, shown[i].says, r.Trace)
+		table += fmt.Sprintf("| %s | `%s` | %s, line %d | %s |\n", shown[i].defect, r.Trace, x.Event.Action, x.Line, strings.ReplaceAll(x.Reason, "|", `\|`))
+		t.Logf("%s", x.Explain(r.Trace))
+	}
+	if *tables != "" {
+		page, err := os.ReadFile(*tables)
+		require.NoError(t, err)
+		before, rest, ok := strings.Cut(string(page), tableBegins)
+		_, after, closed := strings.Cut(rest, tableEnds)
+		require.True(t, ok && closed, "%s has no %q", *tables, tableBegins)
+		require.NoError(t, os.WriteFile(*tables, []byte(before+tableBegins+"\n"+table+"\n"+tableEnds+after), 0o644))
 	}
 }
 
