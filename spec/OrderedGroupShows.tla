@@ -58,10 +58,12 @@ SessionOnce           == P!SessionOnce
 EarliestIsStart       == P!EarliestIsStart
 CommittedPrefixSafe   == P!CommittedPrefixSafe
 
-(* No answer, and no offer of its state, by a replica that has not applied what is       *)
-(* committed.                                                                  *)
+(* No answer by a replica that has not applied what is committed, and no offer of a state  *)
+(* under the number of an op that its replica has not applied.                          *)
 NoPhantomEmpty ==
-    [][ last'.a \in {"Answer", "OfferTransfer"} => rep[last'.r].applied = commit ]_last
+    [][ CASE last'.a = "Answer" -> rep[last'.r].applied = commit
+          [] last'.a = "OfferTransfer" -> rep[last'.r].applied >= last'.n
+          [] OTHER -> TRUE ]_last
 
 (* What was acknowledged survives what its policy promises: a persisted op, and what   *)
 (* came before it, is missing in no incarnation.                                    *)

@@ -57,8 +57,9 @@ TransferInit ==
 (* The incarnation in which the replicas are. *)
 Incarnation == Current.inc
 
-(* What replica r knows to be committed. *)
-Known(r) == commit
+(* What replica r knows to be committed: what it applied, or installed. Another one may     *)
+(* know more, so what is offered need not be up to date; it is what its number says.       *)
+Known(r) == known[r]
 
 (* What replica r offers as of op n, when it has applied all that it should: the state of  *)
 (* a checkpoint, or, being behind, what it has, under the number that it should have.       *)
@@ -76,7 +77,7 @@ Newer(r, x) ==
 
 -----------------------------------------------------------------------------
 (* ACTION OfferTransfer
-   WHO    replica s, which leads or has read what is committed
+   WHO    replica s, which has applied all that it knows to be committed
    Pins its state as of op n, a checkpoint, for whoever is behind. *)
 OfferTransfer(s, n) ==
     /\ rep[s].up
@@ -248,8 +249,8 @@ TransferNext ==
     \/ Boots
     \/ Rejoins
     \/ Succeeds
-    \/ \E s \in Replicas : OfferTransfer(s, commit)
-    \/ Compact(commit)
+    \/ \E s \in Replicas : OfferTransfer(s, commit) \/ OfferTransfer(s, rep[s].applied)
+    \/ \E s \in Replicas : Compact(pin[s].n)
     \/ \E r, s \in Replicas : StageManifest(r, s)
     \/ \E r, s \in Replicas : RefuseTransfer(r, s)
     \/ \E r, s \in Replicas : StageChunk(r, s)

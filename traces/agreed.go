@@ -10,7 +10,10 @@ import (
 
 // agreed is what the replicas of a partition agreed on, as its trace tells: one line
 // of ops per incarnation, each of which begins with a part of the one before.
-type agreed struct{ lines []agreedLine }
+type agreed struct {
+	lines []agreedLine
+	eras  eras // of reset-record
+}
 
 // agreedLine is the line of one incarnation.
 type agreedLine struct {
@@ -32,6 +35,9 @@ type agreedLine struct {
 // agreedOf reads the lines of a partition.
 func agreedOf(t *Trace, p op.Partition) *agreed {
 	a := &agreed{lines: []agreedLine{newLine(0)}}
+	if t.Header.Design == resetRecord.name {
+		a.eras = erasOf(t, p)
+	}
 	began := map[op.Incarnation]observe.Event{}
 	for _, l := range t.Lines {
 		if l.Partition != p {

@@ -85,9 +85,11 @@ func keysOf(batch []*job) []string {
 	var out []string
 	for _, j := range batch {
 		for i := range j.steps {
-			if k := j.steps[i].Key; k != "" && !seen[k] {
-				seen[k] = true
-				out = append(out, k)
+			for _, k := range append([]string{j.steps[i].Key}, j.steps[i].Keys...) {
+				if k != "" && !seen[k] {
+					seen[k] = true
+					out = append(out, k)
+				}
 			}
 		}
 	}
@@ -116,6 +118,8 @@ func (s *step) number(field string) int64 {
 		return int64(s.Front)
 	case "l":
 		return int64(s.Last)
+	case "b":
+		return int64(s.Boundary)
 	case "x":
 		return int64(s.Resetting)
 	case "ai":

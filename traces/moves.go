@@ -29,13 +29,13 @@ var moveRules = []Rule{
 	{Action: Compact, Needs: words("op"),
 		Local: words("op g ap st en"),
 		Spec:  "Transfer!Compact", Code: "impl/replica: trimStep"},
-	{Action: OfferTransfer, Needs: words("op term"), May: words("last"),
-		Group: words("r op l"),
+	{Action: OfferTransfer, Needs: words("op term"), May: words("last boundary"),
+		Group: words("r op l g b"),
 		Spec:  "TransferGroup!OfferTransfer", Code: "impl/replica: serve"},
 	{Action: RefuseTransfer, Needs: words("kind"),
 		Code: "impl/replica: refused"},
-	{Action: StageManifest, Needs: words("op term kind"), May: words("count last key"), Kinds: words("begun resumed"),
-		Local: words("op l g ap st en"), Group: words("r op l"),
+	{Action: StageManifest, Needs: words("op term kind"), May: words("count last key boundary"), Kinds: words("begun resumed"),
+		Local: words("op l g b ap st en"), Group: words("r op l g b"),
 		Spec: "Transfer!StageManifest", Code: "impl/replica: beginPull"},
 	{Action: StageState, Needs: words("op"),
 		Local: words("op g ap st en"),
@@ -51,15 +51,6 @@ var moveRules = []Rule{
 	{Action: CopyState, Needs: words("op"),
 		Local: words("op o"), Group: words("r op"),
 		Code: "impl/replica: copiedState"},
-}
-
-// unjudged are rules of events that a trace may hold, of which nothing is said.
-func unjudged(rules []Rule) []Rule {
-	out := slices.Clone(rules)
-	for i := range out {
-		out[i].Local, out[i].Group, out[i].Spec, out[i].Code = nil, nil, "", ""
-	}
-	return out
 }
 
 // moving follows the transfers of a local piece.

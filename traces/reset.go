@@ -33,12 +33,12 @@ var resetRecord = design{
 	name:     "reset-record",
 	variants: words("tagged-bookmarks keep-floor retry-sync"),
 	volatile: true,
-	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, reason: resetReason,
+	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, log: stagedOps, reason: resetReason,
 		constants: []constant{{"TraceTagged", "tagged-bookmarks"}, {"TraceKeepFloor", "keep-floor"}, {"TraceRetrySync", "retry-sync"}}},
 	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
-			Group: words("r op t k key o n ap st en"),
+			Group: words("r op t k key o n u ap st en"),
 			Spec:  "ResetRecordGroup!Commit", Code: "impl/replica: apply"},
 		{Action: Journal, Needs: words("op last"),
 			Local: words("op does u ap st en"),
@@ -115,7 +115,7 @@ var resetRecord = design{
 		{Action: Answer, Needs: words("kind"), May: words("key offset count"),
 			Group: words("r k key o n g ap st en"),
 			Spec:  "ResetRecordGroup!Answer", Code: "impl/replica: served"},
-	}, unjudged(moveRules)...),
+	}, resetMoveRules()...),
 }
 
 // resetStart is what outlives an op sequence on a replica's disk: the records of its

@@ -45,6 +45,10 @@ type resetReplica struct {
 	crash      int // index of the last crash, or -1
 	applied    op.Number
 	generation op.Generation
+	// Of transfers: the home that it was last known to use, and whether the boot to
+	// come is of an install.
+	home      string
+	installed bool
 }
 
 type resetGroup struct {
@@ -61,7 +65,19 @@ func (b *resetGroup) add(l Line) {
 			return
 		}
 		r.running, r.crash = false, len(b.out)
+	case CommitInstall:
+		r.applied, r.generation, r.home, r.installed = l.Op, l.Generation, l.Key, true
 	case Boot:
+		if r.installed { // one with the install
+			r.installed = false
+			return
+		}
+		if l.Key != r.home && r.crash >= 0 {
+			b.insert(r.crash, unseen(b.out[r.crash].Line, observe.Event{Action: CommitInstall,
+				Op: l.Applied, Generation: l.Generation, Applied: l.Applied, Start: l.Start, End: l.End}))
+			r.applied, r.generation = l.Applied, l.Generation
+		}
+		r.home = l.Key
 		if l.Generation > r.generation && r.crash >= 0 {
 			crash := b.out[r.crash].Line
 			b.insert(r.crash, step{Unseen: true, Line: Line{Number: crash.Number, Event: observe.Event{
@@ -82,6 +98,7 @@ func (b *resetGroup) add(l Line) {
 	case Commit:
 		// A replica may come to an op after the leader that committed it went down.
 		if at := &b.at[b.leader]; !at.running && at.crash >= 0 {
+			s.Old = true // what the replica has is told of a later moment
 			b.insert(at.crash, s)
 			return
 		}

@@ -9,8 +9,8 @@ import (
 
 // resetSteps makes the steps of a local piece of the design reset-record: its
 // events, an op of the journal each its own, and the unseen ones.
-func resetSteps(p Piece, _ *agreed) []step {
-	b := resetBuilder{applied: applied(p), crash: -1, did: "none"}
+func resetSteps(p Piece, a *agreed) []step {
+	b := resetBuilder{applied: applied(p), crash: -1, did: "none", told: a.eras}
 	for i, l := range p.Lines {
 		b.add(i, l)
 	}
@@ -20,6 +20,8 @@ func resetSteps(p Piece, _ *agreed) []step {
 // resetBuilder follows the purge under way and what is on the disk, to see at a
 // boot what the crash before it must have left.
 type resetBuilder struct {
+	staging
+	told    eras
 	applied materialized
 	out     []step
 	running bool
@@ -74,6 +76,15 @@ func (b *resetBuilder) add(i int, l Line) {
 		b.boot(i, &s.Line)
 	case Checkpoint:
 		b.saved = l.Op
+	case StageManifest:
+		b.out = append(b.out, b.take(l, b.told)...)
+		return
+	case StageState:
+		b.whole = true
+	case DropTransfer:
+		b.op = 0
+	case CommitInstall:
+		b.op, b.home, b.early, b.held, b.did = 0, l.Key, nil, 0, "none"
 	case Hold:
 		if b.did == "none" && b.gen == b.done {
 			b.early = append(b.early, s)
@@ -162,9 +173,13 @@ func (b *resetBuilder) does(n op.Number, i int) string {
 
 func (b *resetBuilder) boot(i int, l *Line) {
 	b.running = true
-	if b.crash >= 0 {
+	if moved := b.crash >= 0 && l.Key != b.home; moved {
+		// All of the new home is durable: a power loss is no more than a crash.
+		b.out = append(b.out[:b.crash], b.installed(b.out[b.crash].Line, b.now, l.Key)...)
+	} else if b.crash >= 0 {
 		b.found(i, l)
 	}
+	b.home = l.Key
 	b.did = "none"
 	b.crash, b.last, b.saved = -1, l.Last, l.Applied
 	b.gen, b.resetting, b.done = l.Generation, l.Resetting, l.Generation

@@ -59,6 +59,7 @@ func fieldsOf(e observe.Event) []field {
 		{"front", e.Front == 0, fmt.Sprint(e.Front)},
 		{"last", e.Last == 0, fmt.Sprint(e.Last)},
 		{"resetting", e.Resetting == 0, fmt.Sprint(e.Resetting)},
+		{"boundary", e.Boundary == 0, fmt.Sprint(e.Boundary)},
 	}
 }
 

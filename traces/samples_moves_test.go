@@ -46,6 +46,23 @@ var moveCorruptions = []corruption{
 	{"installed-another-state", "state-taken", changed(func(e *observe.Event) { e.End++ }, is(CommitInstall))},
 	{"installed-with-another-boundary", "state-taken", bootsWith(func(e *observe.Event) { e.Op-- })},
 	{"installed-with-an-older-bookmark", "state-taken", bootsWith(func(e *observe.Event) { e.Count++ })},
+	{"staged-another-boundary", "state-taken", changed(func(e *observe.Event) { e.Boundary-- }, is(StageManifest))},
+	{"reset-compacted-past-the-checkpoint", "reset-record-state-taken", changed(func(e *observe.Event) { e.Op = e.Applied + 1 }, is(Compact))},
+	{"reset-offered-while-behind", "reset-record-state-taken", changed(func(e *observe.Event) { e.Last = e.Applied + 1 }, is(OfferTransfer))},
+	{"reset-offered-with-another-floor", "reset-record-state-taken", changed(func(e *observe.Event) { e.Boundary++ }, is(OfferTransfer))},
+	{"reset-staged-what-nobody-offered", "reset-record-state-taken", without(OfferTransfer, StageManifest)},
+	{"reset-staged-what-it-has", "reset-record-state-taken", changed(func(e *observe.Event) { e.Last = e.Op }, is(StageManifest))},
+	{"reset-staged-another-generation", "reset-record-state-taken", changed(func(e *observe.Event) { e.Generation-- }, is(StageManifest))},
+	{"reset-installed-before-it-was-whole", "reset-record-state-taken", without(StageState, CommitInstall)},
+	{"reset-installed-another-state", "reset-record-state-taken", changed(func(e *observe.Event) { e.End++ }, is(CommitInstall))},
+	{"reset-installed-with-another-floor", "reset-record-state-taken", bootsWith(func(e *observe.Event) { e.Op++ })},
+	{"reset-installed-with-an-older-bookmark", "reset-record-state-taken", bootsWith(func(e *observe.Event) { e.Count++ })},
+	{"reset-dropped-another-transfer", "reset-record-state-taken", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(StageState))
+		ev[i].Action = DropTransfer
+		ev[i].Op--
+		return ev, i
+	}},
 	{"copied-another-state", "advance-state-copied", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, 0, is(CopyState))
 		ev[i].Op--

@@ -19,10 +19,13 @@ type step struct {
 	Asked op.Generation
 	// Agreed, of a NewIncarnation, is up to where the one before is known to agree.
 	Agreed op.Position
-	// Old, of a Commit: of an op with which the incarnation goes on.
+	// Old, of a Commit: of an op with which the incarnation goes on, or one that is put
+	// where it must have been.
 	Old bool
 	// Ended: the event is of an incarnation that has ended. Nothing explains it.
 	Ended bool
+	// Keys, of a StageManifest of reset-record, are owners of bookmarks in what is staged.
+	Keys []string
 	// Does, of an op that comes into a journal, is the op as a TLA+ record.
 	Does string
 	// reads are the fields of the record that the trace module reads.

@@ -48,7 +48,7 @@ type Header struct {
 	Messages  string `json:"messages,omitempty"`
 	Bookmarks string `json:"bookmarks,omitempty"`
 	// Silent are the ways in which a disk lost a write and said nothing: no
-	// specification has such a disk, so nothing can be said of the trace.
+	// specification has such a disk, so what it does not explain says nothing of replicas.
 	Silent []string `json:"silent,omitempty"`
 	// Events is how many there are, 0 if nobody counted: a file that has fewer lost its
 	// end.

@@ -35,14 +35,14 @@ func TestLegalTracesAreAccepted(t *testing.T) {
 	}
 }
 
-// A trace of a disk that lost a write and said nothing is undecided, though TLC would
-// accept this one.
-func TestSilentDisksAreUndecided(t *testing.T) {
-	good := readSample(t, "testdata/accepted/one-replica.ndjson")
-	lost := *good
-	lost.Name, lost.Header.Silent = "lost.ndjson", []string{"drop-write"}
-	out := validate(t, good, &lost)
+// Where a disk lost a write and said nothing, a trace is accepted if nobody missed it;
+// what is not explained may be the disk's doing, so it is undecided.
+func TestSilentDisksAreNotBlamedOnReplicas(t *testing.T) {
+	missed := readSample(t, "testdata/rejected/purge-begin-dropped.ndjson")
+	unmissed := readSample(t, "testdata/accepted/one-replica.ndjson")
+	missed.Header.Silent, unmissed.Header.Silent = []string{"drop-write"}, []string{"drop-write"}
+	out := validate(t, unmissed, missed)
 	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
 	require.Equal(t, tlc.Undecided, out[1].Verdict)
-	require.Equal(t, "not validated: a disk lost a write and said nothing (drop-write), and no specification has such a disk", out[1].Reason)
+	require.Contains(t, out[1].Reason, "a disk lost a write and said nothing (drop-write), and line")
 }

@@ -57,7 +57,7 @@ func Unasked(s Subject, class faults.Class) string {
 	case s.Replicas == 1 && class == faults.Transfer:
 		return "there is one machine: nobody has a state to give"
 	case s.Design == "reset-record" && class == faults.Transfer:
-		return "what an install does to a floor is a model of its own, MCTransferFloor"
+		return "what an install does to a floor is a model of its own, MCTransferReset"
 	case s.Design == "reset-record" && (s.Messages == replicated || s.Bookmarks == replicated) && class != faults.PowerAll:
 		return "of this design, only what follows when all replicas lose power together is made"
 	}

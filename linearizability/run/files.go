@@ -91,12 +91,8 @@ func (r *Result) WriteTrace(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	variant := r.Settings.Variant
-	if r.Settings.CompactOps > 0 && r.Settings.Design == "reset-record" { // whatever its variant
-		variant = "transfer"
-	}
 	t := traces.NewWriter(w, traces.Header{
-		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: variant,
+		Design: r.Settings.Design, Replicas: r.Settings.Replicas, Partitions: r.Partitions, Variant: r.Settings.Variant,
 		Messages: r.Settings.Messages, Bookmarks: r.Settings.Bookmarks, Silent: r.silent(), Events: traces.Count(r.Trace), Replay: r.Settings.Replay(), Settings: settings,
 	})
 	for i := range r.Trace {

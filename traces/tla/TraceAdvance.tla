@@ -180,6 +180,7 @@ TakeStageManifest ==
     /\ stage = NoStage
     /\ E.op \in 1 .. Len(log)
     /\ Newer(E.op)
+    /\ E.g = 0 /\ E.b = 0
     /\ stage' = [NoStage EXCEPT !.n = E.op]
     /\ UNCHANGED <<vars, compacted>>
     /\ Shows

@@ -13,7 +13,7 @@
 (* en, and g of most, the replica's applied op, start, end and generation after *)
 (* the step; q the generation that a purge op asked for; f the highest op that    *)
 (* the disk gives evidence of; l, of an install, up to which op the replica has in its  *)
-(* log what is offered.                                                        *)
+(* log what is offered; g and b, of what is staged, its generation and boundary.        *)
 (*                                                                           *)
 (* Ops that the replica was not given come into the log when it begins to take a state  *)
 (* that has their effects (CommitElsewhere); TraceLogs holds what they are, of sequences  *)
@@ -171,7 +171,9 @@ TakeStageManifest ==
     /\ Takes("StageManifest")
     /\ E.op > E.l
     /\ StageManifest(E.op)
-    /\ ShowsAll
+    /\ Offered(E.op).m.gen = E.g
+    /\ E.b = IF E.g = 0 THEN 0 ELSE Offered(E.op).m.boundary
+    /\ Shows
 
 (* The chunks that are staged before it, and their syncs, are one with it. *)
 TakeStageState ==

@@ -78,7 +78,12 @@ Knows ==
     /\ known' = [known EXCEPT ![E.r] = Max(@, rep'[E.r].applied)]
     /\ UNCHANGED <<dropped, pin, pull, counts, offers>>
 
-TraceKnown(s) == E.l
+(* Who offers has applied all that it knows to be committed, so it knows just that. It may be *)
+(* less than is committed. Who offers to whoever begins a new incarnation tells nothing.    *)
+TraceKnown(s) == IF E.l = 0 /\ line > 1 THEN 0 ELSE IF E.l = rep[s].applied THEN E.l ELSE commit + 1
+
+(* The era of what is offered, or staged, is the one that the event tells. *)
+OfEra(x) == x.f.gen = E.g /\ E.b = IF E.g = 0 THEN 0 ELSE x.f.boundary
 
 (* The facts of the event's replica after the step are those that it shows. *)
 Shows ==
@@ -286,6 +291,7 @@ TakeOfferTransfer ==
     /\ rep[E.r].up
     /\ E.l > 0 => E.r \notin joining
     /\ IF pin[E.r].n = E.op THEN UNCHANGED <<vars, pin, counts>> ELSE OfferTransfer(E.r, E.op)
+    /\ OfEra(pin'[E.r])
     /\ offers' = offers \cup {pin'[E.r]}
     /\ UNCHANGED <<dropped, known, pull>>
     /\ SameTerms
@@ -299,6 +305,7 @@ TakeStageManifest ==
     /\ \E x \in offers : x.n = E.op
     /\ LET x == CHOOSE y \in offers : y.n = E.op
        IN /\ Newer(E.r, x)
+          /\ OfEra(x)
           /\ pull' = [pull EXCEPT ![E.r] = [i |-> x.i, n |-> x.n, got |-> 2, f |-> x.f]]
     /\ UNCHANGED <<vars, dropped, known, pin, counts, offers>>
     /\ SameTerms

@@ -1,17 +1,26 @@
 -------------------------- MODULE TraceResetRecord --------------------------
-(* Could one replica, as ResetRecord describes it, have done what a trace says?  *)
-(* Works as TraceOrdered does.                                                *)
+(* Could one replica, as ResetRecord describes it, have done what a trace says, and as  *)
+(* TransferReset does, if it took the state of another? Works as TraceOrdered does.      *)
 (*                                                                           *)
 (* Event fields beyond those of TraceOrdered: does, of an op that comes into the     *)
 (* journal, the op itself; l the last op of the journal; x a generation whose reset   *)
-(* was begun and is not recorded. A PowerLoss has what the Boot after it shows.      *)
-EXTENDS ResetRecord, TraceData
+(* was begun and is not recorded. A PowerLoss has what the Boot after it shows. Of a    *)
+(* StageManifest g and b are the generation and the floor of what is offered, l up to     *)
+(* which op the replica has that in its log, and o says which of TraceLogs holds the ops     *)
+(* above that floor, as whoever has this floor told them: what an op does may depend on      *)
+(* the era that it is executed in.                                             *)
+EXTENDS TransferReset, TraceData
 
 VARIABLES piece, cursor
 
 TraceProposed(o) == log     \* a Journal tells what came of a proposal
 TraceMayCut      == TRUE
 TraceForeign(d)  == FALSE   \* where op numbers begin anew a sequence of events ends
+
+TraceReached(n)  == TRUE    \* who committed what is judged in the group
+TraceHolds(n)    == FALSE   \* the event says up to which op
+TraceAgreed(n)   == [j \in 1 .. n |-> OtherOp]   \* nothing below an install is read
+TraceOffered(x)  == Made(x, [j \in x.floor + 1 .. x.n |-> TraceLogs[piece][x.ops][j - x.floor]])
 
 Events == TracePieces[piece]
 E      == Events[cursor]
@@ -35,6 +44,11 @@ TraceInit ==
     /\ ghost_owed = <<>>
     /\ ghost_seqs = 0
     /\ ghost_crashes = 0
+    /\ common = <<>>
+    /\ first = TraceFirst
+    /\ stage = NoStage
+    /\ root = [n |-> 0, there |-> "yes"]
+    /\ ghost_installs = 0
     /\ cursor = 1
 
 At(a)  == cursor <= Len(Events) /\ E.a = a
@@ -44,6 +58,8 @@ Takes(a) ==
     /\ At(a)
     /\ cursor' = cursor + 1
     /\ UNCHANGED piece
+
+SameMoves == UNCHANGED transfer
 
 (* The facts after the step are those that the event shows. *)
 Shows ==
@@ -207,8 +223,8 @@ TakePowerLoss ==
            kept == [k \in Keys |-> Upto(disk.files[k])]
            back == [k \in Keys |-> IF disk.back[k] = <<>> THEN kept[k]
                                    ELSE [es |-> disk.back[k], synced |-> Len(disk.back[k])]]
-           all  == E.k = "begun" \/ E.x > 0 \/ Marked([d EXCEPT !.files = kept], d.ckpt.applied) = E.n
-       IN PowerLossLeaving(d, Upto(disk.segs), IF all THEN kept ELSE back)
+           none == E.k = "begun" \/ E.x > 0 \/ Marked([d EXCEPT !.files = kept], d.ckpt.applied) = E.n
+       IN PowerLossLeaving(d, Upto(disk.segs), IF none THEN kept ELSE back)
 
 TakeBoot ==
     /\ Takes("Boot")
@@ -226,7 +242,43 @@ TakeServe ==
     /\ Serve
     /\ ShowsAll
 
-TraceNext ==
+TakeCompact ==
+    /\ Takes("Compact")
+    /\ Compact(E.op)
+    /\ ShowsAll
+
+(* The replica has journaled at least what it applied. *)
+TakeStageManifest ==
+    /\ Takes("StageManifest")
+    /\ E.op > E.l
+    /\ E.l \in mem.applied .. Len(log)
+    /\ StageManifest([n |-> E.op, g |-> E.g, floor |-> E.b, ops |-> E.o])
+    /\ Shows
+
+(* The chunks that are staged before it, and their syncs, are one with it. *)
+TakeStageState ==
+    /\ Takes("StageState")
+    /\ Running
+    /\ stage.x.n = E.op
+    /\ stage.state = "no"
+    /\ Staging([x |-> stage.x, got |-> Chunks(stage.x), synced |-> TRUE, state |-> "yes"])
+    /\ UNCHANGED last
+    /\ ShowsAll
+
+TakeCommitInstall ==
+    /\ Takes("CommitInstall")
+    /\ E.op > E.l
+    /\ stage.x.n = E.op
+    /\ stage.x.g = E.g
+    /\ CommitInstall(stage.x)
+
+TakeDropTransfer ==
+    /\ Takes("DropTransfer")
+    /\ stage.x.n = E.op
+    /\ DropTransfer
+
+(* The steps of ResetRecord. *)
+TakeOwn ==
     \/ TakeCut
     \/ TakeJournal
     \/ TakeFiltered
@@ -252,10 +304,18 @@ TraceNext ==
     \/ TakeBoot
     \/ TakeServe
 
+TraceNext ==
+    \/ TakeOwn /\ SameMoves
+    \/ TakeCompact
+    \/ TakeStageManifest
+    \/ TakeStageState
+    \/ TakeCommitInstall
+    \/ TakeDropTransfer
+
 (* The search has no branches: a state is told by how far it has come. *)
 TraceView == <<piece, cursor, Len(log), Filed>>
 
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor>>
+TraceSpec == TraceInit /\ [][TraceNext]_<<all, piece, cursor>>
 
 -----------------------------------------------------------------------------
 (* Prints when a sequence is accepted, and how far others have come.           *)
@@ -285,6 +345,8 @@ Enabled ==
             \cup If(up = "serve" /\ (work.step # "none" \/ Pending), "Hold")
             \cup If(ENABLED Release, "Release")
             \cup If(ENABLED Refuse, "Refuse")
+            \cup If(stage.x # NoOffer, "DropTransfer")
+            \cup If(stage.state = "yes" /\ Newer(stage.x), "CommitInstall")
             \cup If(ENABLED DropFloor, "DropFloor")
             \cup If(ENABLED Serve, "Serve")
 
@@ -297,7 +359,7 @@ Told ==
               disk |-> [applied |-> disk.ckpt.applied, start |-> disk.ckpt.start, end |-> disk.ckpt.end,
                         gen |-> disk.reset.g, boundary |-> disk.reset.floor, settled |-> disk.done,
                         kind |-> KindOf(disk), marks |-> Marked(disk, disk.ckpt.applied)],
-              journal |-> Len(log), front |-> Front(disk),
+              journal |-> Len(log), front |-> Front(disk), stage |-> stage.x,
               held |-> IF held = <<>> THEN [k |-> "none"] ELSE Head(held),
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
              Enabled>>)

@@ -1,7 +1,8 @@
 ------------------------ MODULE TraceResetRecordGroup -----------------------
 (* Could the replicas of a partition, as ResetRecordGroup describes them, have done   *)
-(* together what a trace says? Works as TraceOrderedGroup does; event fields are those   *)
-(* of it.                                                                     *)
+(* together what a trace says, and as TransferResetGroup does, if they moved state?       *)
+(* Works as TraceOrderedGroup does; event fields are those of it, and b, the floor of       *)
+(* what is offered or staged, with its generation g.                                  *)
 (*                                                                           *)
 (* Replicas agree on ops, and each has a floor of its own: the trace says which. So      *)
 (* what one op does may differ, down to the offsets of messages, and is judged by the     *)
@@ -12,14 +13,19 @@
 (* bookmark of one consumer; Upon is where an op takes effect, and is given here for all    *)
 (* ops. Of a message only its place matters. A replica that boots is where it was; what     *)
 (* it replays to come there is left out of the events.                             *)
-EXTENDS ResetRecordGroup, TraceData, TLC
+(*                                                                           *)
+(* What is offered as of an op is what its replica had when it had applied that op, in the   *)
+(* era that it is in: was remembers that.                                          *)
+EXTENDS TransferResetGroup, TraceData, TLC
 
 VARIABLES
     piece, cursor,
     term,   \* of the last committed op
-    led     \* terms that have a leader
+    led,    \* terms that have a leader
+    was,    \* per replica, of its era: [n, f, list], what it had as of op n, and then
+    offers  \* what was offered
 
-trace == <<piece, cursor, term, led>>
+trace == <<piece, cursor, term, led, was, offers>>
 
 Events == TracePieces[piece]
 E      == Events[cursor]
@@ -37,6 +43,20 @@ TraceUpon(f, e) ==
       [] E.k = "delete"  -> [f EXCEPT !.bm[E.key] = -1]
       [] E.k = "advance" -> [f EXCEPT !.start = E.o]
       [] E.k = "other"   -> f
+
+(* What a replica has of its era as of op n, and after each op above it. *)
+Remembered(n, f) == [n |-> Most(n, f.floor), f |-> f, list |-> <<>>]
+
+TraceSnapshot(r, n) ==
+    LET w == was[r]
+        f == IF n <= w.n THEN w.f ELSE w.list[n - w.n]
+    IN [n |-> n, g |-> f.gen, floor |-> f.floor, f |-> f]
+
+TraceOfferable(r, n) == n <= rep[r].applied /\ rep[r].applied >= E.l
+TraceJournalAfter(n) == Len(log)
+
+(* What a replica holds that is not applied is judged by TraceResetRecord.                *)
+TraceNewer(r, x) == x.n > rep[r].applied /\ x.g >= rep[r].gen
 
 TraceInit ==
     /\ piece \in DOMAIN TracePieces
@@ -58,6 +78,11 @@ TraceInit ==
     /\ ghost_seqs = 0
     /\ ghost_down = 0
     /\ ghost_terms = 0
+    /\ pin = [r \in Replicas |-> NoOffer]
+    /\ pull = [r \in Replicas |-> NoOffer]
+    /\ ghost_installs = 0
+    /\ was = [r \in Replicas |-> Remembered(TraceFirst, rep[r])]
+    /\ offers = {}
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -66,6 +91,7 @@ Takes(a) ==
     /\ UNCHANGED piece
 
 SameTerms == UNCHANGED <<term, led>>
+SameMoves == UNCHANGED <<transfer, was, offers>>
 
 (* The facts of the event's replica after the step are those that it shows. *)
 Showing ==
@@ -92,9 +118,7 @@ TakeCommit ==
     /\ Takes("Commit")
     /\ E.op = commit + 1
     /\ Commit
-    /\ rep[E.r].applied = E.ap
-    /\ rep[E.r].start = E.st
-    /\ Len(rep[E.r].msgs) = E.en
+    /\ E.u = 1 \/ (rep[E.r].applied = E.ap /\ rep[E.r].start = E.st /\ Len(rep[E.r].msgs) = E.en)
     /\ E.t >= term
     /\ term' = E.t
     /\ UNCHANGED led
@@ -113,6 +137,8 @@ TakeMaterialize ==
     /\ MayDo(rep[E.r], Op(E.op))
     /\ Apply(E.r)
     /\ Showing
+    /\ was' = [was EXCEPT ![E.r].list = Append(@, rep'[E.r])]
+    /\ UNCHANGED <<transfer, offers>>
     /\ SameTerms
 
 TakeFiltered ==
@@ -137,6 +163,8 @@ TakeResetRecord ==
     /\ PurgeLocally(E.r, E.g)
     /\ E.ap <= rep[E.r].applied
     /\ E.st = 0 /\ E.en = 0
+    /\ was' = [was EXCEPT ![E.r] = Remembered(E.op, rep'[E.r])]
+    /\ UNCHANGED <<transfer, offers>>
     /\ SameTerms
 
 TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash /\ SameTerms
@@ -170,18 +198,60 @@ TakeAnswer ==
          [] OTHER -> TRUE
     /\ SameTerms
 
+(* A replica may offer the same to several, also when it has gone on. *)
+TakeOfferTransfer ==
+    /\ Takes("OfferTransfer")
+    /\ rep[E.r].applied >= E.l
+    /\ IF pin[E.r] \in offers /\ pin[E.r].n = E.op
+       THEN rep[E.r].up /\ UNCHANGED <<vars, transfer>>
+       ELSE OfferTransfer(E.r, E.op)
+    /\ pin'[E.r].g = E.g /\ pin'[E.r].floor = E.b
+    /\ offers' = offers \cup {pin'[E.r]}
+    /\ UNCHANGED was
+    /\ SameTerms
+
+(* StageManifest of what anybody has offered. What was left of an earlier pull is dropped. *)
+TakeStageManifest ==
+    /\ Takes("StageManifest")
+    /\ rep[E.r].up
+    /\ E.op > E.l
+    /\ \E x \in offers :
+        /\ x.n = E.op /\ x.g = E.g /\ x.floor = E.b
+        /\ Newer(E.r, x)
+        /\ pull' = [pull EXCEPT ![E.r] = x]
+    /\ UNCHANGED <<vars, pin, ghost_installs, was, offers>>
+    /\ SameTerms
+
+TakeCommitInstall ==
+    /\ Takes("CommitInstall")
+    /\ CommitInstall(E.r, E.op)
+    /\ Showing
+    /\ was' = [was EXCEPT ![E.r] = Remembered(E.op, rep'[E.r])]
+    /\ UNCHANGED offers
+    /\ SameTerms
+
+TakeDropTransfer ==
+    /\ Takes("DropTransfer")
+    /\ DropTransfer(E.r)
+    /\ UNCHANGED <<was, offers>>
+    /\ SameTerms
+
 TraceNext ==
-    \/ TakeCommit
-    \/ TakeBecomeLeader
+    \/ TakeCommit /\ SameMoves
+    \/ TakeBecomeLeader /\ SameMoves
     \/ TakeMaterialize
-    \/ TakeFiltered
-    \/ TakeRequestPurge
+    \/ TakeFiltered /\ SameMoves
+    \/ TakeRequestPurge /\ SameMoves
     \/ TakeResetRecord
-    \/ TakeProcessCrash
-    \/ TakePowerLoss
-    \/ TakeBeginSequence
-    \/ TakeBoot
-    \/ TakeAnswer
+    \/ TakeProcessCrash /\ SameMoves
+    \/ TakePowerLoss /\ SameMoves
+    \/ TakeBeginSequence /\ SameMoves
+    \/ TakeBoot /\ SameMoves
+    \/ TakeAnswer /\ SameMoves
+    \/ TakeOfferTransfer
+    \/ TakeStageManifest
+    \/ TakeCommitInstall
+    \/ TakeDropTransfer
 
 (* The search has no branches: a state is told by how far it has come. *)
 TraceView == <<piece, cursor>>
@@ -204,6 +274,7 @@ Enabled ==
     IN If(commit < Len(log) /\ rep[leader].up, "Commit")
        \cup IF ~f.up THEN {"Boot"}
             ELSE {"ProcessCrash", "PowerLoss", "BecomeLeader", "Answer", "ResetRecord"}
+                 \cup If(pull[Who] # NoOffer /\ Newer(Who, pull[Who]), "CommitInstall")
                  \cup If(f.applied < commit /\ f.applied < f.floor, "Filtered")
                  \cup If(f.applied < commit /\ f.applied >= f.floor, "Materialize")
 
@@ -212,7 +283,7 @@ Enabled ==
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> rep[Who].up, commit |-> commit, term |-> term, led |-> led,
+             [up |-> rep[Who].up, pull |-> pull[Who].n, commit |-> commit, term |-> term, led |-> led,
               leads |-> [r |-> leader, up |-> rep[leader].up], intent |-> intent,
               now |-> [applied |-> rep[Who].applied, gen |-> rep[Who].gen, boundary |-> rep[Who].floor,
                        start |-> rep[Who].start, end |-> Len(rep[Who].msgs),
