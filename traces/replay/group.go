@@ -9,6 +9,7 @@ import (
 
 	"purgelab/impl/consensus"
 	"purgelab/impl/defect"
+	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
@@ -341,21 +342,52 @@ func (m *member) took(a observe.Action, n int) bool {
 // of is the member that an action is of.
 func (g *group) of(a *behaviours.Act) *member { return g.members[a.Replica] }
 
-// propose asks the leader for an op, of which nobody waits for the answer.
-func (g *group) propose(n int, o map[string]any) error {
+// ask puts a request in to the leader, as the one for op n, and lets it journal what it
+// proposes. Nobody waits for the answer.
+func (g *group) ask(n int, r *op.Request) error {
 	m := g.members[g.lead]
-	if o["k"] != "other" { // the empty one is there already
-		r, err := request(n, o)
-		if err != nil {
-			return err
-		}
-		g.answers = g.answers[:0]
-		if err := g.step(m, replica.Input{Request: &replica.Request{Token: uint64(n), Op: &r}}); err != nil {
-			return err
-		}
-		if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
-			return fmt.Errorf("refused: %v", g.answers[0].Reply.Code)
-		}
+	g.answers = g.answers[:0]
+	if err := g.step(m, replica.Input{Request: &replica.Request{Token: uint64(n), Op: r}}); err != nil {
+		return err
+	}
+	if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
+		return fmt.Errorf("refused: %v", g.answers[0].Reply.Code)
 	}
 	return g.agree(m)
+}
+
+// asking is the token of a read that is asked; those of requests are ops.
+const asking = 1 << 40
+
+// look has a replica answer a read, without asking whether it leads.
+func (g *group) look(id int, q *op.Request) (op.Reply, error) {
+	m := g.members[id]
+	g.answers = g.answers[:0]
+	m.r.Look(replica.Request{Token: asking, Op: q})
+	const most = 32 // no read takes as many phases, and few are under way
+	for range most {
+		if i := slices.IndexFunc(g.answers, func(x replica.Answer) bool { return x.Token == asking }); i >= 0 {
+			return g.answers[i].Reply, nil
+		}
+		if err := g.step(m, replica.Input{Work: true, Job: replica.ReadOn}); err != nil {
+			return op.Reply{}, err
+		}
+	}
+	return op.Reply{}, &missing{"Answer"}
+}
+
+// messages are those that can be read, each by the number that its payload is, or why they
+// cannot.
+func (m *member) messages(f *engine.Facts) any {
+	msgs := []any{}
+	list, err := m.r.Records(f.Start, int(f.End-f.Start))
+	if err != nil {
+		return err.Error()
+	}
+	for _, x := range list {
+		var n float64
+		fmt.Sscan(string(x.Payload), &n)
+		msgs = append(msgs, n)
+	}
+	return msgs
 }

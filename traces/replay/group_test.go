@@ -39,6 +39,7 @@ func TestGroups(t *testing.T) {
 		defects []string
 	}{
 		{"sim-ordered-group", 150, []string{"local-boundary", "duplicate-purge-wipes", "start-not-replayed"}},
+		{"sim-reset-record-group", 150, []string{"start-not-replayed", "floor-not-kept"}},
 		{"sim-advance-group", 40, []string{"stale-auto-commit", "start-not-replayed", "whole-batch-deleted", "earliest-from-records"}},
 	} {
 		t.Run(c.model, func(t *testing.T) {

@@ -38,6 +38,7 @@ type Group struct {
 var Groups = []Group{
 	{"ordered", logGroupRows, wantLogGroup, (*group).logState},
 	{"advance", slices.DeleteFunc(slices.Clone(logGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
+	{"reset-record", resetGroupRows, wantResetGroup, (*group).resetState},
 }
 
 // purging are actions that advance does not have: its purge is a deletion.
@@ -67,7 +68,16 @@ func takeReconcile(g *group, a *behaviours.Act) error {
 }
 
 func takePropose(g *group, a *behaviours.Act) error {
-	return g.propose(len(a.State["log"].([]any)), a.With["o"].(map[string]any))
+	o := a.With["o"].(map[string]any)
+	if o["k"] == "other" { // it is there already
+		return g.agree(g.members[g.lead])
+	}
+	n := len(a.State["log"].([]any))
+	r, err := request(n, o)
+	if err != nil {
+		return err
+	}
+	return g.ask(n, &r)
 }
 
 func takeCommit(g *group, a *behaviours.Act) error { return g.commit(integer(a.With["n"])) }
@@ -130,27 +140,15 @@ func takeGroupAnswer(g *group, a *behaviours.Act) error {
 	if err != nil {
 		return err
 	}
-	m := g.of(a)
-	g.answers = g.answers[:0]
-	m.r.Look(replica.Request{Token: asking, Op: q})
-	const most = 32 // no read takes as many phases, and few are under way
-	for range most {
-		i := slices.IndexFunc(g.answers, func(x replica.Answer) bool { return x.Token == asking })
-		if i >= 0 {
-			if diff := differ("reply", untimed(a.With["reply"]), replyOf(q, g.answers[i].Reply)); diff != nil {
-				return diff
-			}
-			return nil
-		}
-		if err := g.step(m, replica.Input{Work: true, Job: replica.ReadOn}); err != nil {
-			return err
-		}
+	reply, err := g.look(a.Replica, q)
+	if err != nil {
+		return err
 	}
-	return &missing{a.Action}
+	if diff := differ("reply", untimed(a.With["reply"]), replyOf(q, reply)); diff != nil {
+		return diff
+	}
+	return nil
 }
-
-// asking is the token of a read that is asked; those of requests are ops.
-const asking = 1 << 40
 
 func (g *group) down(a *behaviours.Act) {
 	if g.of(a).r = nil; g.lead == a.Replica {
@@ -228,17 +226,7 @@ func (g *group) logState(s map[string]any) map[string]any {
 		v := m.r.View()
 		f := memory(&v.Facts, m.r.Bookmarks(), base)
 		f["up"] = true
-		msgs := []any{}
-		list, err := m.r.Records(v.Facts.Start, int(v.Facts.End-v.Facts.Start))
-		for _, x := range list {
-			var n float64
-			fmt.Sscan(string(x.Payload), &n)
-			msgs = append(msgs, n)
-		}
-		f["msgs"] = msgs
-		if err != nil {
-			f["msgs"] = err.Error()
-		}
+		f["msgs"] = m.messages(&v.Facts)
 		reps[name] = f
 	}
 	out := map[string]any{"rep": reps}

@@ -1,0 +1,215 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"purgelab/impl/replica"
+	"purgelab/model/op"
+	"purgelab/traces/behaviours"
+)
+
+// This file says how actions of a group of reset-record are taken, and what is compared.
+
+var resetGroupRows = []GroupRow{
+	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takeResetPropose),
+	groupRow("StoreProgress", "the same, with the bookmark that the consumer has come to", "impl/replica: request, propose", "", takeResetPropose),
+	groupRow("Receive", "bring replica `r` the next op and no more", "impl/replica: consensusStage", "", takeReceive),
+	groupRow("Commit", "let the leader hear of it from those that have the op", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeResetCommit),
+	groupRow("RequestPurge", "none", "impl/meta", "Nobody is told before its PurgeLocally.", func(*group, *behaviours.Act) error { return nil }),
+	groupRow("Apply", "let replica `r` know that the op is committed, apply one op", "impl/replica: apply, applyFiltered", "", takeApply),
+	groupRow("PurgeLocally", "tell replica `r` the intent, take all steps of the purge", "impl/engine/flat: wipe", "", takePurgeLocally),
+	groupRow("Answer", "poll from the bookmark on, as a read that need not wait", "impl/replica: advanceRead", "", takeResetAnswer),
+	groupRow("BecomeLeader", "let replica `r` campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", func(g *group, a *behaviours.Act) error { return g.elect(a.Replica) }),
+	groupRow("ProcessCrash", "end the programs of `s`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeResetCrash),
+	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "", takeResetPowerLoss),
+	groupRow("Boot", "open replica `r` on its disk, let it come to where it was", "impl/replica: Open", "", takeResetBoot),
+}
+
+// consumer owns the one bookmark.
+var consumer = op.Key{ID: 1}
+
+func takeResetPropose(g *group, a *behaviours.Act) error {
+	if a.With["k"] == "other" { // it is there already
+		return g.agree(g.members[g.lead])
+	}
+	log := a.State["log"].([]any)
+	e := log[len(log)-1].(map[string]any)
+	r := op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload(fmt.Sprint(integer(e["id"])))}}
+	switch e["k"] {
+	case "advance":
+		r = op.Request{Kind: op.DeleteRecords, At: op.Position{Offset: -1}, Bare: true}
+	case "store":
+		at := op.Position{Incarnation: 1, Generation: op.Generation(integer(e["era"])), Offset: op.Offset(integer(e["o"]))}
+		r = op.Request{Kind: op.StoreBookmark, Key: consumer, At: at}
+	}
+	return g.ask(len(log), &r)
+}
+
+// inRep is a field of what the specification has of a replica.
+func inRep(a *behaviours.Act, id int, field string) any {
+	return a.State["rep"].(map[string]any)[fmt.Sprintf("r%d", id)].(map[string]any)[field]
+}
+
+func takeReceive(g *group, a *behaviours.Act) error {
+	return g.bring(a.Replica, integer(inRep(a, a.Replica, "held")), min(integer(a.State["commit"]), integer(inRep(a, a.Replica, "held"))))
+}
+
+func takeResetCommit(g *group, a *behaviours.Act) error {
+	n := integer(a.State["commit"])
+	if n < integer(a.State["first"]) {
+		return nil
+	}
+	for range rounds {
+		for _, id := range g.followers() {
+			stale := slices.Contains(a.State["stale"].([]any), any(fmt.Sprintf("r%d", id)))
+			if held := integer(inRep(a, id, "held")); held >= n && !stale {
+				if err := g.bring(id, held, n); err != nil {
+					return err
+				}
+			}
+		}
+		if int(g.members[g.lead].r.View().Committed) >= n+base {
+			return nil
+		}
+	}
+	return &missing{a.Action}
+}
+
+func takeApply(g *group, a *behaviours.Act) error {
+	n, m := integer(inRep(a, a.Replica, "applied")), g.of(a)
+	if err := g.known(a.Replica, n); err != nil {
+		return err
+	}
+	return m.applyTo(n)
+}
+
+func takePurgeLocally(g *group, a *behaviours.Act) error {
+	m := g.of(a)
+	m.seen = m.seen[:0]
+	if err := g.step(m, replica.Input{Intents: []replica.Intent{{Generation: op.Generation(integer(a.With["g"]))}}}); err != nil {
+		return err
+	}
+	const most = 32 // no purge takes as many steps
+	for range most {
+		if m.took("PurgeComplete", 0) {
+			return nil
+		}
+		if err := g.step(m, replica.Input{Work: true, Job: replica.PurgeOn}); err != nil {
+			return err
+		}
+	}
+	return &missing{"PurgeComplete"}
+}
+
+func takeResetAnswer(g *group, a *behaviours.Act) error {
+	q := &op.Request{Kind: op.Poll, Key: consumer, Strategy: op.Next, Max: 100}
+	reply, err := g.look(g.lead, q)
+	if err != nil {
+		return err
+	}
+	got := []any{}
+	for _, x := range reply.Records {
+		var n float64
+		fmt.Sscan(string(x.Payload), &n)
+		got = append(got, n)
+	}
+	bm := inRep(a, g.lead, "bm").(map[string]any)
+	msgs := inRep(a, g.lead, "msgs").([]any)
+	from := max(integer(inRep(a, g.lead, "start")), integer(bm["o"])+1)
+	if diff := differ("read", any(msgs[min(from, len(msgs)):]), any(got)); diff != nil {
+		return diff
+	}
+	return nil
+}
+
+// each calls do with every replica that a crash is of.
+func (g *group) each(a *behaviours.Act, do func(*member)) error {
+	for _, name := range a.With["s"].([]any) {
+		var id int
+		fmt.Sscanf(fmt.Sprint(name), "r%d", &id)
+		g.members[id].r = nil
+		if g.lead == id {
+			g.lead = 0
+		}
+		do(g.members[id])
+	}
+	return nil
+}
+
+func takeResetCrash(g *group, a *behaviours.Act) error {
+	return g.each(a, func(m *member) { m.disk.ProcessCrash() })
+}
+
+func takeResetPowerLoss(g *group, a *behaviours.Act) error {
+	return g.each(a, func(m *member) { m.disk.PowerLossAs(nil) })
+}
+
+func takeResetBoot(g *group, a *behaviours.Act) error {
+	if err := g.of(a).boot(); err != nil {
+		return err
+	}
+	return takeApply(g, a)
+}
+
+// wantResetGroup is a state of ResetRecordGroup as an implementation can show it: of the
+// log what journals hold, of messages those from the start on.
+func wantResetGroup(s map[string]any) map[string]any {
+	reps := map[string]any{}
+	for name, v := range s["rep"].(map[string]any) {
+		f := v.(map[string]any)
+		if f["up"] != true {
+			reps[name] = map[string]any{"up": false}
+			continue
+		}
+		out := map[string]any{"up": true, "applied": f["applied"], "gen": f["gen"], "floor": f["floor"], "start": f["start"], "end": float64(len(f["msgs"].([]any)))}
+		out["msgs"] = f["msgs"].([]any)[integer(f["start"]):]
+		if b := f["bm"].(map[string]any); integer(b["o"]) >= 0 {
+			out["bm"] = map[string]any{"era": b["era"], "o": b["o"]}
+		}
+		if !slices.Contains(s["stale"].([]any), any(name)) {
+			out["held"] = f["held"]
+		}
+		reps[name] = out
+	}
+	out := map[string]any{"rep": reps}
+	lead := s["rep"].(map[string]any)[fmt.Sprint(s["leader"])].(map[string]any)
+	if lead["up"] == true {
+		if out["leader"] = s["leader"]; integer(s["commit"]) >= integer(s["first"]) {
+			out["commit"] = s["commit"]
+		}
+	}
+	return out
+}
+
+// resetState is what the replicas show, in that form.
+func (g *group) resetState(s map[string]any) map[string]any {
+	reps := map[string]any{}
+	for _, m := range g.members[1:] {
+		name := fmt.Sprintf("r%d", m.id)
+		if m.r == nil {
+			reps[name] = map[string]any{"up": false}
+			continue
+		}
+		v := m.r.View()
+		f := &v.Facts
+		out := map[string]any{
+			"up": true, "applied": counted(uint64(f.Applied), base), "gen": float64(f.Generation), "floor": counted(uint64(f.Boundary), base),
+			"start": float64(f.Start), "end": float64(f.End), "msgs": m.messages(f),
+		}
+		for _, b := range m.r.Bookmarks() {
+			out["bm"] = map[string]any{"era": float64(b.Position.Generation), "o": float64(b.Position.Offset)}
+		}
+		if !slices.Contains(s["stale"].([]any), any(name)) {
+			out["held"] = counted(uint64(v.Last), base)
+		}
+		reps[name] = out
+	}
+	out := map[string]any{"rep": reps}
+	if g.lead != 0 {
+		if out["leader"] = fmt.Sprintf("r%d", g.lead); integer(s["commit"]) >= integer(s["first"]) {
+			out["commit"] = counted(uint64(g.members[g.lead].r.View().Committed), base)
+		}
+	}
+	return out
+}
