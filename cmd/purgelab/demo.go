@@ -202,8 +202,9 @@ func (d *demo) sweeps(ctx context.Context) error {
 	return nil
 }
 
-// judged adds the verdicts on many runs: one line, and one for each that did not
-// pass. Those that violate only what is listed are no failure.
+// judged adds the verdicts on many runs: one line, and one for those that did not pass
+// and look alike, the cheapest of them. Those that violate only what is listed are no
+// failure.
 func (d *demo) judged(s run.Settings, sum *run.Summary, took float64) {
 	const layer = "runs"
 	judged := *sum
@@ -223,11 +224,16 @@ func (d *demo) judged(s run.Settings, sum *run.Summary, took float64) {
 	}
 	d.add(c, v.ExitCode())
 	for _, list := range [][]run.Red{bad, sum.Undecided} {
-		for _, r := range list {
-			d.add(report.Check{
+		for _, g := range run.Groups(list) {
+			r := g.Cheapest
+			c := report.Check{
 				Layer: layer, Name: fmt.Sprintf("%s, %s, seed %d", s.Design, plural(s.Replicas, "replica"), r.Seed),
 				Verdict: r.Verdict.String(), Property: r.Property, Detail: why(r.Property, r.Reason), Replay: r.Replay,
-			}, r.Verdict.ExitCode())
+			}
+			if others := seedList(g.Seeds, r.Seed); others != "" {
+				c.Detail += "; the same at seeds " + others
+			}
+			d.add(c, r.Verdict.ExitCode())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,13 @@ func TestDemoEndsWithTheWorstVerdict(t *testing.T) {
 	require.Contains(t, out, "replay  purgelab run --seed 1\n")
 	require.Contains(t, out, "verdict  fail")
 	require.Contains(t, page, `badge big fail`)
+
+	red.Reds = append(red.Reds, red.Reds[0], red.Reds[0])
+	red.Reds[1].Seed, red.Reds[1].Steps, red.Reds[2].Seed, red.Reds[0].Steps = 2, 5, 3, 7
+	_, out, _ = finished(t, func(d *demo) { d.judged(settings(), red, 1) })
+	require.Contains(t, out, "seed 3 ", "the cheapest")
+	require.Contains(t, out, "NoFreshLoss: gone; the same at seeds 1, 2\n")
+	require.Equal(t, 1, strings.Count(out, "NoFreshLoss"), "runs that look alike are one line")
 }
 
 // What the matrix lists of a design is no failure; what it does not list is, and so

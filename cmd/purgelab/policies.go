@@ -157,11 +157,10 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 		}
 		sum.add(&one)
 	}
-	for i := range all {
-		if s := all[i].Summary; s != nil {
-			for _, r := range append(s.Reds, s.Undecided...) {
-				fmt.Fprintf(&b, "%s seed %d: %s %s\n  %s\n  %s\n\n", all[i].Name(), r.Seed, r.Verdict, r.Property, r.Reason, r.Replay)
-			}
+	for _, list := range [][]run.Red{gathered(all, func(s *run.Summary) []run.Red { return s.Reds }), gathered(all, func(s *run.Summary) []run.Red { return s.Undecided })} {
+		for _, g := range run.Groups(list) {
+			printGroup(&b, &g)
+			b.WriteByte('\n')
 		}
 	}
 	if v := run.VerdictOf(all); v != verdict.Undecided {
@@ -178,6 +177,17 @@ func printPolicies(w io.Writer, all []run.PolicySweep) error {
 // printTicks tells the slowest of runs, and what each of them is held to.
 func printTicks(w io.Writer, rested, served int64) {
 	fmt.Fprintf(w, "after the last fault: at rest within %d ticks (at most %d), an append and a purge of every partition within %d more (at most %d)\n", rested, run.RestTicks, served, run.ServeTicks)
+}
+
+// gathered are the runs of all sweeps of which each has a list.
+func gathered(all []run.PolicySweep, of func(*run.Summary) []run.Red) []run.Red {
+	var out []run.Red
+	for i := range all {
+		if s := all[i].Summary; s != nil {
+			out = append(out, of(s)...)
+		}
+	}
+	return out
 }
 
 // policiesJSON prints each run that did not pass, each sweep, then the sum.

@@ -214,18 +214,25 @@ func printSweep(w io.Writer, of *run.Settings, s *run.Summary) error {
 	return err
 }
 
-// printGroups tells of runs that look alike the cheapest, and which others there are.
+// printGroup tells of runs that look alike how many there are, and the cheapest.
+func printGroup(b *bytes.Buffer, g *run.Group) {
+	r := &g.Cheapest
+	fmt.Fprintf(b, "%s: %s %s, the cheapest seed %d\n", plural(len(g.Seeds), "run"), r.Verdict, r.Property, r.Seed)
+	if r.Reason != "" {
+		fmt.Fprintf(b, "  %s\n", why(r.Property, r.Reason))
+	}
+	fmt.Fprintf(b, "  %s\n", r.Replay)
+	if r.Dir != "" {
+		fmt.Fprintf(b, "  %s\n", r.Dir)
+	}
+}
+
+// printGroups tells of them, and which others there are.
 func printGroups(b *bytes.Buffer, groups []run.Group) {
 	for _, g := range groups {
 		r := g.Cheapest
-		fmt.Fprintf(b, "\n%s: %s %s, the cheapest seed %d\n", plural(len(g.Seeds), "run"), r.Verdict, r.Property, r.Seed)
-		if r.Reason != "" {
-			fmt.Fprintf(b, "  %s\n", why(r.Property, r.Reason))
-		}
-		fmt.Fprintf(b, "  %s\n", r.Replay)
-		if r.Dir != "" {
-			fmt.Fprintf(b, "  %s\n", r.Dir)
-		}
+		b.WriteByte('\n')
+		printGroup(b, &g)
 		if others := seedList(g.Seeds, r.Seed); others != "" {
 			fmt.Fprintf(b, "  also seeds %s\n", others)
 		}

@@ -32,6 +32,17 @@ func TestGroupsAreTold(t *testing.T) {
   purgelab run
   also seeds 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, and 9 more
 `, b.String())
-	require.Empty(t, seedList([]uint64{4}, 4))
 	require.Equal(t, 2, strings.Count(b.String(), "the cheapest"))
+
+	all := []run.PolicySweep{
+		{Settings: run.Settings{Design: "ordered"}, Summary: &run.Summary{Reds: reds[:2]}},
+		{Settings: run.Settings{Design: "advance"}, Summary: &run.Summary{Reds: reds[2:]}},
+	}
+	b.Reset()
+	require.NoError(t, printPolicies(&b, all))
+	text := b.String()
+	require.Contains(t, text, "\n30 runs: fail OffsetUnique, the cheapest seed 30\n  op 7\n  purgelab run\n")
+	require.Equal(t, 2, strings.Count(text, "the cheapest"))
+	require.Less(t, strings.Index(text, "AckDurable"), strings.Index(text, "OffsetUnique"), "the cheapest first")
+	require.Empty(t, seedList([]uint64{4}, 4))
 }
