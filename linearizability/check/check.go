@@ -6,7 +6,8 @@
 // is unknown may take effect at any instant after its call, or never. First comes the
 // judge (linearizability/judge), which takes time in proportion to the history: it
 // finds an order and proves it, or a reason why there is none. Where it finds neither,
-// porcupine searches over the sequential model. That is exponential at worst, so it has
+// porcupine searches over the sequential model, from the last quiescent cut up to which
+// all that the partition may be is known. That is exponential at worst, so it has
 // limits, in steps and in memory (the same on every machine) and in time; a search
 // that meets a limit is undecided, which is not a pass.
 package check
