@@ -3,6 +3,8 @@ package guarantee
 import (
 	"slices"
 	"sync"
+
+	"purgelab/linearizability/faults"
 )
 
 // Known is the matrix as it was written last.
@@ -21,7 +23,7 @@ func Listed(s Subject, property string) bool { return Known().Listed(s, property
 // Listed tells whether a subject violates a property, under whatever class.
 func (m *Matrix) Listed(s Subject, property string) bool {
 	for _, b := range m.Blocks {
-		if b.Subject != s || !slices.Contains(s.Properties(), property) {
+		if b.Subject != s && !standsFor(b, s) || !slices.Contains(s.Properties(), property) {
 			continue
 		}
 		if c := m.Cell(b, property); c.Violated() {
@@ -29,6 +31,14 @@ func (m *Matrix) Listed(s Subject, property string) bool {
 		}
 	}
 	return false
+}
+
+// standsFor tells whether a block is of a class that a subject meets in its runs and is
+// not asked under for its policy, while its family is. A policy says what a loss of power
+// may take; where only processes stop, or lose each other, all policies say the same.
+func standsFor(b *Block, s Subject) bool {
+	ofProcesses := b.Class == faults.LeaderChange || b.Class == faults.OneProcess
+	return ofProcesses && b.Subject == s.family() && Unasked(s, b.Class) != "" && Unasked(b.Subject, b.Class) == ""
 }
 
 // Unlisted are those of some properties that the matrix does not list.

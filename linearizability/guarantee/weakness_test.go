@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/faults"
 	"purgelab/linearizability/run"
 	"purgelab/linearizability/verdict"
 )
@@ -64,5 +65,30 @@ func TestWeaknessesAreThoseOfTheDesign(t *testing.T) {
 		"StartMonotone", "LatestMonotone", "NoLateProgress", "NextContract", "Linearizable",
 	} {
 		require.True(t, all[p], p)
+	}
+}
+
+// TestWeaknessesOfOtherPolicies: what reset-record gives up when processes crash it gives
+// up whatever is synced before it is acknowledged. So the list of a row that is not run
+// under that class for its policy is that of its family, and no other's is.
+func TestWeaknessesOfOtherPolicies(t *testing.T) {
+	for _, c := range []struct {
+		seed       uint64
+		properties []string
+	}{
+		{33, []string{"GenerationMonotone"}},
+		{37, []string{"StartMonotone", "LatestMonotone"}},
+		{80, []string{"NextContract"}},
+	} {
+		s := run.Settings{Seed: c.seed, Design: "reset-record", Messages: replicated, Bookmarks: replicated, Faults: string(faults.OneProcess), Ops: 200}
+		require.NoError(t, s.Complete())
+		r, err := run.Run(context.Background(), s)
+		require.NoError(t, err)
+		for _, p := range c.properties {
+			require.Contains(t, r.Violated(), p, "seed %d", c.seed)
+			require.True(t, Listed(SubjectOf(&r.Settings), p), p)
+			require.False(t, Listed(Subject{"ordered", "", "tagged", replicated, replicated, 0}, p), p)
+			require.False(t, Listed(Subject{"reset-record", "", "tagged", replicated, replicated, 1}, p), p)
+		}
 	}
 }
