@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -62,8 +63,11 @@ func TestGuards(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-20*time.Second))
 		defer cancel()
 	}
+	for _, l := range listed {
+		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return g.Change != Always && a.Why(g) == l.why }), "%v: is listed, and no guard", l)
+	}
 	list := chosen(a, of)
-	err = a.Ask(ctx, list, 2, func(x Answer) { t.Logf("%v: %s %s", &x.Guard, x.NoticedBy, x.Reason) })
+	err = a.Ask(ctx, list, runtime.NumCPU(), func(x Answer) { t.Logf("%v: %s %s", &x.Guard, x.NoticedBy, x.Reason) })
 	if *page != "" {
 		require.NoError(t, os.WriteFile(*page, []byte(a.Page(of)), 0o666))
 	}
