@@ -9,7 +9,11 @@
 (* which it was proposed. Left out, since raft has a specification of its own:          *)
 (* votes and messages. What a leader change cuts off may come back only as a new        *)
 (* proposal, or at the end of a journal from which a new incarnation goes on. What      *)
-(* comes through when faults have ended is said in Recovery.                           *)
+(* comes through when faults have ended is said in Recovery. Made atomic: all replicas   *)
+(* get the log with which an incarnation begins in one step. Replicas copy it one by      *)
+(* one, keep what they had until then, and commit nothing before a majority has it; if     *)
+(* the only copy is lost first, the choice is made again, from what the others had: as if   *)
+(* this step came later, without that disk.                                         *)
 EXTENDS Agreement, FiniteSets
 
 CONSTANTS

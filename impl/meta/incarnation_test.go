@@ -197,3 +197,25 @@ func TestBaselessForAWhile(t *testing.T) {
 	p.rounds(3 * sealTicks)
 	require.False(t, p.partition().Sealed)
 }
+
+// The machine that an incarnation goes on from is gone for good, and says nothing: an
+// operator ends it, and does not wait for that machine.
+func TestOperatorEndsIncarnation(t *testing.T) {
+	p := newPlane(t, 3, 1)
+	p.rounds(100)
+	p.suspects(1)
+	for id := 1; id <= 3; id++ {
+		p.stand(id, 1, Standing{Suspect: true, Sealed: true, Evidence: shows(3, op.Number(10-id))})
+	}
+	p.rounds(100)
+	require.Equal(t, 1, p.partition().Source.Machine)
+	c := p.caller()
+	require.Equal(t, op.PolicyViolation, c.do(Request{Kind: ForceIncarnation, Partition: 0}).Results[0].Code)
+	one(t, c.do(Request{Kind: SealPartition, Partition: 0, Incarnation: 2}))
+	p.stand(2, 2, Standing{Sealed: true, Of: 1, Evidence: shows(3, 8)})
+	p.stand(3, 2, Standing{Sealed: true, Of: 1, Evidence: shows(3, 7)})
+	p.rounds(100)
+	require.EqualValues(t, 2, p.partition().Incarnation)
+	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 2}))
+	require.Equal(t, Source{From: 1, Machine: 2, Term: 3, Last: 8, Forced: true}, p.partition().Source)
+}

@@ -78,3 +78,21 @@ func TestPlaneForgets(t *testing.T) {
 	}
 	require.Fail(t, "nothing was forgotten")
 }
+
+// All lose power, and the disk of the machine from whose log the partitions go on is lost
+// before anybody has a copy: they go on from the next best one.
+func TestLostBaseIsSurvived(t *testing.T) {
+	for _, compact := range []int{0, 6} {
+		for seed := uint64(1); seed <= 4; seed++ {
+			s := Settings{Seed: seed, Messages: "replicated", Bookmarks: "replicated", CompactOps: compact, NoTrace: true}
+			s.Plan = &faults.Plan{Faults: []faults.Fault{
+				{At: 400, For: 3000, Kind: faults.LoseBase},
+				{At: 600, For: 100, Kind: faults.PowerLoss, Replicas: []int{1, 2, 3}},
+			}}
+			r := mustRun(t, s)
+			require.Equal(t, "pass", r.Verdict.String(), "seed %d", seed)
+			require.Equal(t, 1, r.Faults[faults.LoseBase], "seed %d", seed)
+			require.Equal(t, 1, r.Effects.Incarnations, "nobody lived in the one that was given up")
+		}
+	}
+}
