@@ -146,7 +146,8 @@ func TestPartitionsAreApart(t *testing.T) {
 	require.Equal(t, verdict.Pass, all[0].Verdict)
 	require.Equal(t, verdict.Fail, all[1].Verdict)
 	require.Equal(t, 6, all[1].Line)
-	require.Equal(t, "partition 1: position reused: offset 0 of generation 0 was given to two appends; line 2, process 0, 1 to 3: append a → i1:g0:0 at 0; line 6, process 1, 5 to 6: append c → i1:g0:0 at 0", v.Reason)
+	require.Equal(t, "partition 1: position reused: offset 0 of generation 0 was given to two appends", v.Reason)
+	require.Equal(t, []string{"line 2, process 0, 1 to 3: append a → i1:g0:0 at 0", "line 6, process 1, 5 to 6: append c → i1:g0:0 at 0"}, all[1].Quoted)
 
 	v, all, err = Check(context.Background(), nil, Options{})
 	require.NoError(t, err)
