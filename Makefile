@@ -71,6 +71,7 @@ coverage: tools ## what traces show and models take: docs/coverage.md; fails if 
 
 mutations: tools ## 1,000 fields of good traces changed, and events lost and exchanged: docs/mutations.md
 	$(GO) test ./traces -timeout 60m -run TestMutations -mutations 1000 -mutations-page ../docs/mutations.md -v
+	$(GO) test ./traces -timeout 60m -run TestDefectsAreRejected -defects-page ../docs/traces.md
 
 spec-mutations: tools ## one guard of each module of the specification changed, or with GUARDS=all every one, and who notices: docs/spec-mutations.md
 	$(GO) test ./traces/guards -timeout 12h -run TestGuards -guards $(GUARDS) -guards-kept ../../$(OUT)/spec-mutations -guards-page ../../docs/spec-mutations.md -v
