@@ -198,14 +198,17 @@ TakeAnswer ==
          [] OTHER -> TRUE
     /\ SameTerms
 
+(* Offer x is the one that the event tells. *)
+TheOffer(x) == x.n = E.op /\ x.g = E.g /\ x.floor = E.b
+
 (* A replica may offer the same to several, also when it has gone on. *)
 TakeOfferTransfer ==
     /\ Takes("OfferTransfer")
     /\ rep[E.r].applied >= E.l
-    /\ IF pin[E.r] \in offers /\ pin[E.r].n = E.op
+    /\ IF pin[E.r] # NoOffer /\ TheOffer(pin[E.r])
        THEN rep[E.r].up /\ UNCHANGED <<vars, transfer>>
        ELSE OfferTransfer(E.r, E.op)
-    /\ pin'[E.r].g = E.g /\ pin'[E.r].floor = E.b
+    /\ TheOffer(pin'[E.r])
     /\ offers' = offers \cup {pin'[E.r]}
     /\ UNCHANGED was
     /\ SameTerms
@@ -216,7 +219,7 @@ TakeStageManifest ==
     /\ rep[E.r].up
     /\ E.op > E.l
     /\ \E x \in offers :
-        /\ x.n = E.op /\ x.g = E.g /\ x.floor = E.b
+        /\ TheOffer(x)
         /\ Newer(E.r, x)
         /\ pull' = [pull EXCEPT ![E.r] = x]
     /\ UNCHANGED <<vars, pin, ghost_installs, was, offers>>
