@@ -59,11 +59,11 @@ replay: tools ## every transition of a model of each design, and REPLAYS drawn b
 	for d in ordered advance reset-record; do $(BIN) trace behaviours --model sim-$$d-group --count $(GROUPS) --steps 60 --out $(OUT)/replay; done
 	$(BIN) trace replay $(OUT)/replay/*.ndjson
 
-traces-all: tools ## traces of 2,052 runs of 60 operations, every design, policy and size: whether all are accepted
+traces-all: tools ## traces of 2,160 runs of 60 operations, every design, policy and size, half of them compacted: whether all are accepted
 	rm -rf $(OUT)/traces-all
-	for d in ordered reset-record advance; do for m in replicated persisted; do for b in replicated persisted; do for n in 1 3 5; do for f in network process power; do \
-	  $(BIN) trace generate --design $$d --messages $$m --bookmarks $$b --replicas $$n --faults $$f --seed 1 --ops 60 --count 19 --out $(OUT)/traces-all/$$d-$$m-$$b-$$n-$$f >/dev/null; \
-	done; done; done; done; done
+	for d in ordered reset-record advance; do for m in replicated persisted; do for b in replicated persisted; do for n in 1 3 5; do for f in network process power; do for c in 0 6; do \
+	  $(BIN) trace generate --design $$d --messages $$m --bookmarks $$b --replicas $$n --faults $$f --compact-ops $$c --seed 1 --ops 60 --count 10 --out $(OUT)/traces-all/$$d-$$m-$$b-$$n-$$f-$$c >/dev/null; \
+	done; done; done; done; done; done
 	$(BIN) trace validate $(OUT)/traces-all/*/*.ndjson
 
 coverage: tools ## what traces show and models take: docs/coverage.md; fails if something is never seen
