@@ -24,8 +24,9 @@ MCMayCompact    == Apart
 MCMayStep       == Apart
 MCForeign(d)    == log = <<>> /\ d.reset.floor > 0   \* a journal that was cut is not empty
 
-(* A floor counts ops that are committed, or one more. *)
+(* A floor counts ops that are committed, or one more; early is what a floor lies above. *)
 MCOffers == [n : 1 .. MaxOps, g : Generations, floor : 0 .. MaxOps] \cup [n : 1 .. MaxOps, g : {0}, floor : {0}]
+MCOffersEarly == [n : {1}, g : Generations, floor : {0, 2}]
 MCOffersFew == {x \in MCOffers : x.n = MaxOps}
 
 View == <<store, ghosts, transfer>>
