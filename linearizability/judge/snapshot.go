@@ -37,7 +37,8 @@ func (s *snapshot) event() int { return s.callsDone + s.returnsDone }
 func (f *finder) keep(kept []*snapshot) []*snapshot {
 	s := &snapshot{}
 	if len(kept) == maxKept {
-		s, kept = kept[0], append(kept[:0], kept[1:]...)
+		s = kept[0]
+		kept = slices.Delete(kept, 0, 1)
 	}
 	f.save(s)
 	return append(kept, s)
