@@ -35,7 +35,7 @@ func WithModels(table []Tooth, list []models.Model) []Tooth {
 
 // designOf tells from the module which design a model is of.
 func designOf(m models.Model) string {
-	for _, d := range []struct{ prefix, design string }{{"MCResetRecord", "reset-record"}, {"MCAdvance", "advance"}} {
+	for _, d := range []struct{ prefix, design string }{{"MCResetRecord", "reset-record"}, {"MCTransferReset", "reset-record"}, {"MCAdvance", "advance"}} {
 		if len(m.Module) > len(d.prefix) && m.Module[:len(d.prefix)] == d.prefix {
 			return d.design
 		}
