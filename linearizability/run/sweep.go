@@ -137,6 +137,11 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 				return err // they are made again
 			}
 		}
+		for _, r := range runs {
+			if err := w.keep(r); err != nil {
+				return err
+			}
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		for _, r := range runs {
@@ -190,6 +195,23 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	return sum, errors.Join(err, w.save(sum))
 }
 
+// folder is where a run is kept; empty: it is not.
+func (w *Sweep) folder(r *Result) string {
+	if w.Out == "" || r.Verdict == verdict.Pass {
+		return ""
+	}
+	return filepath.Join(w.Out, fmt.Sprintf("seed-%d", r.Settings.Seed))
+}
+
+// keep writes the folder of a run, if it has one. Several may be written at a time: a
+// sweep in which most runs are red would wait for its files otherwise.
+func (w *Sweep) keep(r *Result) error {
+	if dir := w.folder(r); dir != "" {
+		return r.Write(dir)
+	}
+	return nil
+}
+
 func (w *Sweep) add(sum *Summary, r *Result) error {
 	sum.Done[r.Settings.Seed-w.From] = true
 	sum.Runs++
@@ -210,12 +232,7 @@ func (w *Sweep) add(sum *Summary, r *Result) error {
 		if r.Verdict == verdict.Undecided {
 			red.Property, red.Reason = r.undecided()
 		}
-		if w.Out != "" {
-			red.Dir = filepath.Join(w.Out, fmt.Sprintf("seed-%d", red.Seed))
-			if err := r.Write(red.Dir); err != nil {
-				return err
-			}
-		}
+		red.Dir = w.folder(r)
 		if r.Verdict == verdict.Fail {
 			sum.Reds = append(sum.Reds, red)
 		} else {
