@@ -11,8 +11,9 @@ import (
 // agreed is what the replicas of a partition agreed on, as its trace tells: one line
 // of ops per incarnation, each of which begins with a part of the one before.
 type agreed struct {
-	lines []agreedLine
-	eras  eras // of reset-record
+	lines   []agreedLine
+	unlived []agreedLine // of incarnations that nobody lived in
+	eras    eras         // of reset-record
 }
 
 // agreedLine is the line of one incarnation.
@@ -66,6 +67,7 @@ func agreedOf(t *Trace, p op.Partition) *agreed {
 		}
 	}
 	a.lines[0].commits = a.lines[0].own
+	a.prune(began)
 	for i := 1; i < len(a.lines); i++ {
 		a.lines[i].goOn(&a.lines[i-1], began[a.lines[i].incarnation])
 	}
@@ -73,6 +75,27 @@ func agreedOf(t *Trace, p op.Partition) *agreed {
 		a.lines[i-1].learn(&a.lines[i])
 	}
 	return a
+}
+
+// prune sets aside the lines of incarnations that ended before anybody lived in them:
+// the next one does not go on from those.
+func (a *agreed) prune(began map[op.Incarnation]observe.Event) {
+	for i := len(a.lines) - 2; i > 0; i-- {
+		if l := a.lines[i]; began[l.incarnation].Count == 0 {
+			a.lines = slices.Delete(a.lines, i, i+1)
+			l.goOn(&a.lines[i-1], observe.Event{})
+			a.unlived = append(a.unlived, l)
+		}
+	}
+}
+
+// before is the incarnation that one goes on from; as it says itself where that is the
+// first, which has no number here.
+func (a *agreed) before(e observe.Event, says op.Incarnation) op.Incarnation {
+	if at := a.find(op.Incarnation(e.Count)); at > 1 {
+		return a.lines[at-1].incarnation
+	}
+	return max(1, min(says, op.Incarnation(e.Count)-1))
 }
 
 func newLine(i op.Incarnation) agreedLine {
@@ -144,6 +167,11 @@ func (a *agreed) find(i op.Incarnation) int {
 func (a *agreed) in(i op.Incarnation) *agreedLine {
 	if at := a.find(i); at >= 0 {
 		return &a.lines[at]
+	}
+	for k := range a.unlived {
+		if a.unlived[k].incarnation == i {
+			return &a.unlived[k]
+		}
 	}
 	return &agreedLine{}
 }

@@ -107,6 +107,7 @@ func (b *groupBuilder) add(l Line) {
 		}
 	case NewIncarnation:
 		s.agree(l.Event)
+		s.Last = op.Number(b.agreed.before(l.Event, s.Agreed.Incarnation))
 	}
 	b.out = append(b.out, s)
 }
@@ -133,11 +134,12 @@ func (b *groupBuilder) begin(i int, l Line) {
 	b.told = map[op.Number]bool{}
 }
 
-// ended takes an event of an incarnation that has ended: a machine that has not heard
+// ended takes an event of an incarnation that has ended, or that nobody lived in: a machine that has not heard
 // of that may boot in it, and replay what it has, but not take part.
 func (b *groupBuilder) ended(l Line) {
+	lived := b.agreed.find(l.Incarnation) >= 0 // else replicas may replay what they go on from
 	answered := l.Action == Answer && (l.Kind == "poll" || l.Kind == "get-bookmark" || l.Kind == "list-offsets")
-	if answered || l.Action == BecomeLeader || l.Action == Commit || l.Action == Joined {
+	if answered || l.Action == Joined || lived && (l.Action == BecomeLeader || l.Action == Commit) {
 		b.out = append(b.out, step{Line: l, Ended: true})
 	}
 }

@@ -250,8 +250,8 @@ func groupReason(s step, f facts) string {
 		return moveReason(s, f)
 	case s.Action == Answer:
 		return answerReason(s, f)
-	case s.Action == NewIncarnation && int(s.Agreed.Incarnation) != s.Count-1:
-		return fmt.Sprintf("incarnation %d goes on from incarnation %d: the one before it is %d", s.Count, s.Agreed.Incarnation, s.Count-1)
+	case s.Action == NewIncarnation && int64(s.Agreed.Incarnation) != int64(s.Last):
+		return fmt.Sprintf("incarnation %d goes on from incarnation %d: the one before it is %d", s.Count, s.Agreed.Incarnation, s.Last)
 	case s.Action == NewIncarnation && int64(s.Op) != next-1:
 		return fmt.Sprintf("incarnation %d goes on from op %d: the last one applied is %d", s.Count, s.Op, next-1)
 	case s.Action == NewIncarnation && (int64(s.Applied) == next-1 && int64(s.Start) == f.number("now", "start") && int64(s.End) == f.number("now", "end")):

@@ -183,10 +183,10 @@ GoesOn ==
 (* Replica r comes to where an incarnation begins, as all others do: after the one before *)
 (* it.                                                                       *)
 ComesTo ==
-    LET b == [inc |-> E.n, op |-> E.op, ag |-> E.ag, ao |-> E.ao]
+    LET b == [inc |-> E.n, op |-> E.op, ai |-> E.ai, ag |-> E.ag, ao |-> E.ao]
     IN /\ rep[E.r].up
        /\ rep[E.r].applied = E.op
-       /\ E.ai = E.n - 1
+       /\ E.ai = E.l   \* there may be others between in which nobody lived
        /\ UNCHANGED vars
        /\ ShowsAll
        /\ \A x \in began : x.inc = b.inc => x = b
