@@ -41,7 +41,6 @@ var unnoticed = []struct{ of, action, fields, why string }{
 	{"field", "Checkpoint", "op", "any op that is applied and not saved may be saved"},
 	{"field", "BecomeLeader", "replica term gen applied start end", "who leads is a matter of consensus: one leader a term is what is held"},
 	{"field", "ChangeMembers Joined NewIncarnation Rejoin BeginSequence", "*", "membership is a matter of consensus; what a purge needs of it is held"},
-	{"field", "PowerLoss ProcessCrash", "gen applied start end offset", "a machine that is down shows no state"},
 	{"field", "Reclaim Hold Release Refuse UnlinkSegments SyncSegments UnlinkBookmarks SyncBookmarks ResetFrontier StepFails SyncFails RecordNotSynced RetryPurge",
 		"gen op incarnation offset applied start end replica", "the step is told by its place; the state beside it is shown by other events"},
 	{"field", "Serve", "gen", "of a replica that has applied nothing"},

@@ -39,6 +39,7 @@ func TestMalformedTraces(t *testing.T) {
 		{head + "\n" + good + "\n" + strings.Replace(good, `"t":5`, `"t":4`, 1), `x:3: time 4: the line before says 5`},
 		{head + "\n" + strings.Replace(good, `"offset":0`, `"offset":7`, 1), `x:2: Serve with offset 7: it has none`},
 		{head + "\n" + strings.Replace(good, `Serve`, `PurgeBegin`, 1), `x:2: PurgeBegin without op`},
+		{head + "\n" + strings.Replace(good, `Serve`, `PowerLoss`, 1), `x:2: PowerLoss shows gen=0 applied=1 start=0 end=0: a machine that is down shows nothing`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"PurgeBegin","op":4`, 1), `x:2: PurgeBegin without gen`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","kind":"none"`, 1), `x:2: Boot without front`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Boot","kind":"none","front":1,"last":1`, 1), `x:2: Boot with last 1: it has none`},
@@ -97,6 +98,9 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 	out := observe.Event{
 		Time: int64(i), Replica: i%3 + 1, Partition: e.Partition % 2, Action: r.Action, Generation: e.Generation%9 + 1,
 		Applied: e.Applied % 1000, Start: 1, End: 2,
+	}
+	if r.down() {
+		out.Generation, out.Applied, out.Start, out.End = 0, 0, 0, 0
 	}
 	for _, name := range append(append([]string{}, r.Needs...), r.May...) {
 		switch name {

@@ -84,6 +84,9 @@ func (h Header) check(e observe.Event) error {
 			return fmt.Errorf("%s with %s %s: it has none", e.Action, f.name, f.text)
 		}
 	}
+	if r.down() && (e.Generation != 0 || e.Applied != 0 || e.Start != 0 || e.End != 0) {
+		return fmt.Errorf("%s shows gen=%d applied=%d start=%d end=%d: a machine that is down shows nothing", e.Action, e.Generation, e.Applied, e.Start, e.End)
+	}
 	if slices.Contains(r.Needs, "gen") && e.Generation == 0 {
 		return fmt.Errorf("%s without gen", e.Action)
 	}
@@ -127,6 +130,9 @@ func checkAnswer(e observe.Event) error {
 	}
 	return nil
 }
+
+// down tells that there is no state after the event.
+func (r *Rule) down() bool { return r.Action == ProcessCrash || r.Action == PowerLoss }
 
 // takesEffect tells whether kind says which of the other fields there are.
 func (r *Rule) takesEffect() bool { return len(r.Kinds) > 0 && r.Kinds[0] == effectKinds[0] }
