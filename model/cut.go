@@ -8,8 +8,12 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// partSteps bounds the steps of the model from one cut to the next.
-const partSteps = 20_000
+// What may lie between two cuts, for all its orders to be tried: so many operations, and
+// so many steps of the model.
+const (
+	partOperations = 1_000
+	partSteps      = 20_000
+)
 
 // Cut shortens the search. At a quiescent cut no answered operation is open: what
 // follows depends on what came before by the states in which that may have left the
@@ -63,8 +67,11 @@ type stage struct {
 }
 
 // orders tries all orders of a part, stage by stage: the states after all of it, nil if
-// it has no order. It reports false if there are too many orders, or too many states.
+// it has no order. It reports false if there are too many operations, orders or states.
 func (p *Problem) orders(part []porcupine.Operation) (*configurations, bool) {
+	if len(part) > partOperations {
+		return nil, false
+	}
 	stages := []stage{{string(make([]byte, len(part))), p.carried}}
 	for range part {
 		var next []stage
