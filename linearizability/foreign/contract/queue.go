@@ -29,6 +29,10 @@ type delivered struct {
 	payload op.Payload
 }
 
+// anyone stands for every message that no delivery, settle or return names: nothing in the
+// history tells one from another, so their order makes no difference.
+const anyone op.Payload = "?"
+
 type queueMachine struct {
 	queueRules
 	turns turns
@@ -128,7 +132,13 @@ func (m queueMachine) answer(from state, x *item) (state, string) {
 				return from, fmt.Sprintf("want a message before %s that was delivered before it", ask.Payloads[i])
 			}
 		}
-		n.ready = append(slices.Clip(q.ready), ask.Payloads...)
+		n.ready = slices.Clip(q.ready)
+		for _, p := range ask.Payloads {
+			if !m.turns.named[p] && !m.turns.named[anyone] {
+				p = anyone
+			}
+			n.ready = append(n.ready, p)
+		}
 		return n.sealed(), ""
 	case foreign.Poll:
 		got := x.op.Answer.Records

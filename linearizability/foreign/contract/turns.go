@@ -20,6 +20,8 @@ type turns struct {
 	rank map[op.Payload]int
 	ends []int64 // by rank: that return
 	asks map[op.Payload]int64
+	// named are those of which the history says more than that they were appended.
+	named map[op.Payload]bool
 }
 
 // turn is when a message comes to the queue: after all messages of a rank below
@@ -29,7 +31,7 @@ type turn struct {
 }
 
 func turnsOf(ops []foreign.Op) turns {
-	t := turns{rank: map[op.Payload]int{}, asks: map[op.Payload]int64{}}
+	t := turns{rank: map[op.Payload]int{}, asks: map[op.Payload]int64{}, named: map[op.Payload]bool{}}
 	ends := map[op.Payload]int64{}
 	var all []op.Payload
 	for i := range ops {
@@ -39,6 +41,7 @@ func turnsOf(ops []foreign.Op) turns {
 		}
 		for _, r := range o.Answer.Records {
 			p := r.Payload
+			t.named[p] = true
 			if _, ok := ends[p]; !ok {
 				all = append(all, p)
 				ends[p], t.asks[p] = o.Return, o.Call
@@ -47,6 +50,11 @@ func turnsOf(ops []foreign.Op) turns {
 		}
 	}
 	for i := range ops {
+		if ops[i].F == foreign.Settle || ops[i].F == foreign.Return {
+			for _, p := range ops[i].Ask.Payloads {
+				t.named[p] = true
+			}
+		}
 		if ops[i].F == foreign.Return { // it may have been delivered to somebody who told nobody
 			for _, p := range ops[i].Ask.Payloads {
 				t.asks[p] = 0
