@@ -16,8 +16,8 @@ OUT         ?= out
 SEEDS       ?= 200
 SWEEP       ?= 1..500
 POLICIES    ?= 1..1000
-REPLAYS     ?= 3100
-GROUPS      ?= 400
+REPLAYS     ?= 3050
+GROUPS      ?= 300
 GUARDS      ?= each
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 

@@ -68,12 +68,12 @@ func TestGroups(t *testing.T) {
 			last := &b.Acts[len(b.Acts)-1]
 			for name, v := range last.State["rep"].(map[string]any) {
 				if f := v.(map[string]any); f["up"] == true {
-					f["end"] = f["end"].(float64) + 1
+					f["applied"] = f["applied"].(float64) + 1
 					diff, err := Replay(b, 0)
 					require.NoError(t, err)
 					require.NotNil(t, diff)
-					require.Equal(t, "rep."+name+".end", diff.Field)
-					f["end"] = f["end"].(float64) - 1
+					require.Equal(t, "rep."+name+".applied", diff.Field)
+					f["applied"] = f["applied"].(float64) - 1
 				}
 			}
 		})
