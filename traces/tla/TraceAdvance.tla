@@ -150,17 +150,19 @@ PeerUpTo(p, n, m) ==
 
 Offered(n) == PeerUpTo([m |-> FreshFacts(TraceFirst, 0, 0), segs |-> <<>>, bms |-> <<>>], TraceFirst + 1, n)
 
-(* The disk that the state as of op n makes: segments from offset o on, which are all that *)
-(* has messages at or above the start.                                           *)
+(* The disk that the state as of op n makes: messages from offset o on, so that the batch   *)
+(* that the start lies in may be cut there.                                        *)
 Home(n, o) ==
     LET p == Offered(n)
-        segs == SelectSeq(p.segs, LAMBDA e : e.base >= o)
+        kept == SelectSeq(p.segs, LAMBDA e : e.base + e.n > o)
+        segs == [i \in DOMAIN kept |-> IF kept[i].base >= o THEN kept[i]
+                                       ELSE [kept[i] EXCEPT !.base = o, !.n = kept[i].base + kept[i].n - o]]
     IN [ckpt |-> [applied |-> n, start |-> p.m.start, end |-> p.m.end],
         segs |-> segs, synced |-> Len(segs), gone |-> {}, bms |-> p.bms, bmsSynced |-> Len(p.bms)]
 
+(* Nothing at or above the start is missing. *)
 Whole(n, o) ==
-    LET p == Offered(n)
-    IN \A i \in DOMAIN p.segs : p.segs[i].base + p.segs[i].n > p.m.start => p.segs[i].base >= o
+    LET p == Offered(n) IN o <= p.m.start \/ p.m.start = p.m.end
 
 TakeCompact ==
     /\ Takes("Compact")
