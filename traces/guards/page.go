@@ -13,15 +13,16 @@ func (a *Asker) Page(guards map[string][]Guard) string {
 	var b, rows strings.Builder
 	b.WriteString(`# Guards that were changed
 
-Every guard of the specification and of the trace modules is found in their text: a part of a conjunction that says nothing
-of the next state, the condition of an IF, and what a set is restricted by. One is changed in a copy, and checks are asked, the cheapest first, until one
-is red: TLC on each model that reads the module (the violated property or the number of states differs from
-` + "`spec/manifest.json`" + `); *traces of* a design, the samples of which each is accepted, or rejected for its line; *model ≡
-specification* and *replay*, tests that hold the specification to ` + "`model`" + ` and to the implementation. A property that models are held to is taken for
-true as a whole, and a model has to miss it. What only bounds a model is left out.
+Every guard of the specification and of the trace modules is found in their text: a part of a conjunction that says
+nothing of the next state, the condition of an IF, and what a set is restricted by. One is changed in a copy, and checks
+are asked, the cheapest first, until one is red: TLC on each model that reads the module (the violated property or the
+number of states differs from ` + "`spec/manifest.json`" + `); *traces of* a design, the samples of which each is
+accepted, or rejected for its line; *model ≡ specification* and *replay*, tests that hold the specification to
+` + "`model`" + ` and to the implementation. A property that models are held to is taken for true as a whole, and a model
+has to miss it. What only bounds a model is left out.
 
-` + "`make spec-mutations`" + ` asks for one guard of each module, ` + "`make spec-mutations GUARDS=all`" + ` for all; what was answered for
-the same specification is not asked again. Both write this page.
+` + "`make spec-mutations`" + ` asks for one guard of each module, ` + "`make spec-mutations GUARDS=all`" + ` for all; what was answered
+for the same specification is not asked again. Both write this page, with what is answered so far.
 
 | module | guards | changed | noticed | not noticed |
 |---|---|---|---|---|
@@ -57,7 +58,7 @@ the same specification is not asked again. Both write this page.
 func (a *Asker) row(x *Answer) string {
 	by := x.NoticedBy + ": " + x.Reason
 	if x.NoticedBy == "" {
-		by = fmt.Sprintf("*not noticed* by %d checks: %s", x.Asked, a.Why(x.Guard))
+		by = fmt.Sprintf("*not noticed*, checks that were asked: %d. %s", x.Asked, a.Why(x.Guard))
 	}
 	return fmt.Sprintf("| %s | %s | `%s` | %s | %s |\n", x.Module, x.Name, clip(x.Text), x.Change, cell(by))
 }
