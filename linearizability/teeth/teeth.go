@@ -8,6 +8,7 @@
 //	           condition that it breaks, see conditions.go
 //	spec.go    layer spec: TLC on the model in which the rule is left out
 //	script.go  layer scenario: scripts that name the bug
+//	reasons.go what the judge calls the defects that clients see
 //	matrix.go  all of it, and the kill matrix: defect × layer
 //	print.go   the matrix as text, and document.go as docs/defects.md has it
 //
