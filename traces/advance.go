@@ -6,8 +6,8 @@ import "fmt"
 // there is to judge, see TraceAdvanceGroup.
 var advance = design{
 	name:  "advance",
-	local: judge{level: Local, root: "TraceAdvance", spec: "Advance", steps: localSteps, log: movedOps, reason: advanceReason},
-	group: judge{level: Group, root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
+	local: judge{level: Local, moves: "Transfer", root: "TraceAdvance", spec: "Advance", steps: localSteps, log: movedOps, reason: advanceReason},
+	group: judge{level: Group, moves: "TransferGroup", root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
 		steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: effectKinds,

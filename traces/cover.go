@@ -52,6 +52,10 @@ var never = map[string]string{
 	"ResetRecordGroup!Receive":       noLeader,
 	"ResetRecordGroup!StoreProgress": "what a client knows is judged by its history",
 	"Transfer!RefuseTransfer":        refuses,
+	"TransferReset!CommitElsewhere":  "ops that are not given come with the offer that has their effects",
+	"TransferReset!RefuseTransfer":   refuses,
+	"TransferReset!StageChunk":       staged,
+	"TransferReset!SyncPiece":        staged,
 	"Transfer!StageChunk":            staged,
 	"Transfer!SyncPiece":             staged,
 	"TransferGroup!RefuseTransfer":   refuses,
@@ -153,13 +157,13 @@ func (c *cover) trace(t *Trace) {
 }
 
 // modules are those of the specification that hold the actions of a level: that of the
-// design, and, where its traces have transfers, theirs.
+// design, and that of its transfers.
 func (d *design) modules(l Level) []string {
-	out := map[Level][]string{Local: {d.local.spec, "Transfer"}, Group: {d.group.spec, "TransferGroup"}}[l]
-	if !d.speaksOf(StageManifest) {
-		out = out[:1]
+	j := &d.local
+	if l == Group {
+		j = &d.group
 	}
-	return out
+	return []string{j.spec, j.moves}
 }
 
 // ofTransfer are the actions of a transfer that the modules of transfers have.
@@ -175,7 +179,7 @@ func (s *step) action(j *judge) (string, bool) {
 		return "", false // of segments below the start, which Ordered leaves out
 	}
 	if slices.Contains(ofTransfer, s.Action) {
-		return map[Level]string{Local: "Transfer", Group: "TransferGroup"}[j.level] + "!" + string(s.Action), true
+		return j.moves + "!" + string(s.Action), true
 	}
 	name := string(s.Action)
 	if n, ok := folded[j.spec][s.Action]; ok {

@@ -23,9 +23,10 @@ type design struct {
 // judge is how one level of a design is judged.
 type judge struct {
 	level Level
-	// root is the trace module, spec the specification's module that it extends.
-	root, spec string
-	uses       []string // modules that root extends, beside those of the specification
+	// root is the trace module, spec the specification's module that it extends, moves
+	// the one that has the transfers of state.
+	root, spec, moves string
+	uses              []string // modules that root extends, beside those of the specification
 	// constants of TraceData say which variants a trace is of.
 	constants []constant
 	// steps makes what TLC gets out of a piece; of an action without a rule they

@@ -4,8 +4,8 @@ package traces
 // against OrderedGroup.
 var ordered = design{
 	name:  "ordered",
-	local: judge{level: Local, root: "TraceOrdered", spec: "Ordered", steps: localSteps, log: movedOps, reason: localReason},
-	group: judge{level: Group, root: "TraceOrderedGroup", spec: "OrderedGroup", steps: groupSteps, log: agreedLog, reason: groupReason},
+	local: judge{level: Local, moves: "Transfer", root: "TraceOrdered", spec: "Ordered", steps: localSteps, log: movedOps, reason: localReason},
+	group: judge{level: Group, moves: "TransferGroup", root: "TraceOrderedGroup", spec: "OrderedGroup", steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
 			Group: words("r op t k key o n g u ap st en"),

@@ -33,9 +33,9 @@ var resetRecord = design{
 	name:     "reset-record",
 	variants: words("tagged-bookmarks keep-floor retry-sync"),
 	volatile: true,
-	local: judge{level: Local, root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, log: stagedOps, reason: resetReason,
+	local: judge{level: Local, moves: "TransferReset", root: "TraceResetRecord", spec: "ResetRecord", steps: resetSteps, starts: resetStart, log: stagedOps, reason: resetReason,
 		constants: []constant{{"TraceTagged", "tagged-bookmarks"}, {"TraceKeepFloor", "keep-floor"}, {"TraceRetrySync", "retry-sync"}}},
-	group: judge{level: Group, root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
+	group: judge{level: Group, moves: "TransferResetGroup", root: "TraceResetRecordGroup", spec: "ResetRecordGroup", steps: resetGroupSteps, starts: resetGroupStart, log: resetLog, reason: resetGroupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
 			Group: words("r op t k key o n u ap st en"),

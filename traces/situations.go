@@ -151,8 +151,9 @@ func (w *watcher) line(e observe.Event, volatile bool) {
 		if slices.ContainsFunc(w.at, func(x watched) bool { return x.amid }) {
 			w.saw(electedAmid)
 		}
-	case Commit:
-		if e.Kind == "purge" && slices.ContainsFunc(w.at, func(x watched) bool { return x.moving }) {
+	case Commit, ResetRecord: // under reset-record no op is one
+		r.amid = r.amid || e.Action == ResetRecord
+		if (e.Kind == "purge" || e.Action == ResetRecord) && slices.ContainsFunc(w.at, func(x watched) bool { return x.moving }) {
 			w.saw(purgeAmidTransfer)
 		}
 	case Hold:

@@ -108,6 +108,7 @@ var covered = []struct {
 	{run.Settings{Design: "ordered", Faults: "dirsync-failure", Ops: 60}, []uint64{8, 28}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100}, []uint64{1, 2, 3}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 12, 22}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 60, CompactOps: 6}, []uint64{8, 51, 73}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 22, 23, 98}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 60, Bookmarks: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "advance", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 4, 5, 6}},
@@ -119,6 +120,8 @@ var covered = []struct {
 	{run.Settings{Design: "reset-record", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated", Variant: "keep-floor"}, []uint64{17}},
 	{run.Settings{Design: "reset-record", Faults: "all", Ops: 60, Messages: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "reset-record", Ops: 100, Plan: leaderCutOff}, []uint64{1}},
+	{run.Settings{Design: "reset-record", Faults: "all", Ops: 60, CompactOps: 6}, []uint64{4, 8}},
+	{run.Settings{Design: "reset-record", Faults: "all", Ops: 100, Replicas: 5, CompactOps: 5}, []uint64{228}},
 }
 
 // leaderCutOff takes the leader away while its cleanup cannot go on: what it held is
