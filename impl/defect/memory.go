@@ -14,7 +14,7 @@ const (
 	// term are acknowledged before they are synced.
 	AckCarried
 	// TwoIncarnations: the next incarnation begins when a majority has said what it
-	// holds, and once more when another one shows more.
+	// holds, and once more, under the same number, when another one shows more.
 	TwoIncarnations
 	// BoundaryOutlives: the boundary of a purge is measured in the op numbers of a later
 	// incarnation, too.

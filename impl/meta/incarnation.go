@@ -184,7 +184,6 @@ func (s *State) standing(r *Request) Result {
 		if s.beginsAgain(r) {
 			p = s.Partition(r.Partition)
 			p.Source = Source{From: p.Source.From, Machine: r.Standing.Machine, Term: r.Standing.Evidence.Term, Last: r.Standing.Evidence.Last}
-			p.Incarnation++
 		}
 		return refusal
 	}

@@ -20,6 +20,7 @@ var conditions = compiled(map[string]string{
 	"replay-below-boundary":                `what the disk holds says|the disk gives evidence of`,
 	"sessions-not-transferred":             `was told before as`,
 	"stale-auto-commit":                    `bookmark at offset \d+: the end is`,
+	"two-incarnations":                     `another replica told otherwise|op \d+ is not committed`,
 	"delete-moves-bookmarks":               `the replica holds`,
 	"deletion-not-replayed":                `(was told before as) \[.*k \|-> "delete"`,
 	"earliest-from-records":                `start is \d+ after it, Materialize leads to`,

@@ -75,7 +75,7 @@ var Table = []Tooth{
 	{"sync-retried", "ordered", "AckDurable", onlyBoot, []string{"NoStuckReplica"}, faults.SyncError},
 	{"suspects-unheard", "ordered", "NoStuckReplica", onlySpec, nil, faults.None},
 	{"topic-fails-together", "ordered", "SiblingsIndependent", onlyBoot, nil, faults.Network},
-	{"two-incarnations", "ordered", "AckDurable", journals, []string{"NoStuckReplica"}, faults.PowerAll},
+	{"two-incarnations", "ordered", "AckDurable", seen, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerAll},
 	{"two-outstanding", "ordered", "OnePurgeOutstanding", onlyBoot, nil, faults.Network},
 	{"vote-before-sync", "ordered", "CommittedPrefixSafe", onlyBoot, []string{"AckDurable"}, faults.PowerOff},
 	{"delete-moves-bookmarks", "advance", "NextContract", played, []string{"NoResurrectedBookmark", "HistoryAgreement"}, faults.Network},
