@@ -8,7 +8,7 @@ package replica
 // baseCovered tells whether the ops of the base may go.
 func (r *Replica) baseCovered() bool {
 	l := r.line
-	return l.base != nil && r.cfg.Compact.On() && r.durable >= l.baseLast() && l.base.First() <= l.base.Last()
+	return l.base != nil && r.cfg.member.Kept == "" && r.cfg.Compact.On() && r.durable >= l.baseLast() && l.base.First() <= l.base.Last()
 }
 
 // baseLeft tells whether the base left files that may go.

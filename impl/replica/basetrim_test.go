@@ -123,3 +123,39 @@ func TestCrashWhileTheBaseIsCompacted(t *testing.T) {
 	require.Equal(t, 2, seen["journal.clear.rename"], "%v", seen)
 	require.GreaterOrEqual(t, seen["journal.reclaim"], 2)
 }
+
+// TestKeptLogKeepsItsBase: a machine that lost its memory keeps the log of the member
+// before until it has joined, and the base that this goes on from, whatever checkpoints
+// it makes meanwhile: it is sealed and shows what that member had.
+func TestKeptLogKeepsItsBase(t *testing.T) {
+	c := newClusterOf(t, 3, func(cfg *Config) { moving(cfg); cfg.Policy = allReplicated })
+	c.elect()
+	c.history(12, 0)
+	c.powerLoss()
+	id := c.begin()
+	c.reach("a base", func() bool { return !c.replicas[id-1].View().Copying })
+	for other := range c.replicas {
+		if other+1 != id {
+			c.crash(other+1, false)
+		}
+	}
+	c.inbox = nil
+	c.cfg.CheckpointOps = 3 // what is left of the log is shorter than usual
+	for range 2 {
+		c.crash(id, true)
+		require.NoError(t, c.boot(id))
+		require.NotEmpty(t, c.replicas[id-1].cfg.member.Kept)
+		before := c.count(id, "Checkpoint", "")
+		for range 100 {
+			c.now += 10
+			c.step(id, Input{Tick: true})
+			for c.step(id, Input{Work: true}) {
+			}
+		}
+		require.Greater(t, c.count(id, "Checkpoint", ""), before)
+	}
+	c.step(id, Input{Seal: true})
+	now := c.replicas[id-1].Standing()
+	require.True(t, now.Evidence.Intact && !now.Copied, now)
+	require.Zero(t, now.Of, "of the incarnation that has the base")
+}
