@@ -32,7 +32,10 @@ func (c *Checker) of(e *observe.Event) *part {
 		next := newPart(p.id, len(p.replicas)-1, len(p.clients.floor))
 		next.incarnation, next.before = e.Incarnation, p
 		if p.before != nil { // nobody was in that one
-			next.before = p.before
+			next.before, next.aside = p.before, p.aside
+			if len(p.ops) > 2 {
+				next.aside = p
+			}
 		}
 		c.parts[e.Partition] = next
 		return next
@@ -63,7 +66,7 @@ func (c *Checker) begun(p *part, e *observe.Event) {
 	if op.Incarnation(e.Count) < p.incarnation {
 		return // of one in between, in which nobody was
 	}
-	p.before = nil
+	p.before, p.aside = nil, nil
 	if !old.forced {
 		c.survived(p, old, e)
 	}

@@ -128,3 +128,33 @@ func TestStateThatWasCopiedUnheard(t *testing.T) {
 	c.Booted(2, 2, 0, &subject{v: replica.View{Member: 0x102, Incarnation: 2, Facts: facts}})
 	require.Empty(t, c.Violations())
 }
+
+// A state that the next incarnation goes on from was made in one that nobody lived in,
+// of a log that the one before had not committed to its end: there a purge was applied
+// of which the account before knows nothing. A state that nobody made is still found.
+func TestStateOfAnIncarnationNobodyLivedIn(t *testing.T) {
+	begin := func(boundary op.Number) *Checker {
+		c := watched(story())
+		boots := func(i op.Incarnation, applied op.Number, g op.Generation, b op.Number) {
+			c.Observe(observe.Event{Action: "CopyState", Replica: 2, Incarnation: i, Op: applied, Applied: applied, Generation: g})
+			facts := good().v.Facts
+			facts.Incarnation, facts.Applied, facts.Generation, facts.Boundary, facts.End = i, applied, g, b, 0
+			c.Booted(1, 2, 0, &subject{v: replica.View{Member: 2, Incarnation: i, Facts: facts, Last: applied}})
+		}
+		c.Observe(observe.Event{Action: "CopyState", Replica: 2, Incarnation: 2, Op: 6, Applied: 6, Generation: 1, End: 1})
+		for _, e := range []observe.Event{
+			{Action: "Commit", Op: 7, Term: 2, Kind: "purge", Asks: op.Purge, Generation: 3},
+			{Action: "PurgeBegin", Op: 7, Generation: 3, End: 1},
+			{Action: "PurgeSwitch", Op: 7, Generation: 3, End: 1},
+			{Action: "PurgeComplete", Op: 7, Generation: 3},
+		} {
+			e.Replica, e.Incarnation = 2, 2
+			c.Observe(e)
+		}
+		require.Empty(t, c.Violations())
+		boots(3, 7, 3, boundary)
+		return c
+	}
+	require.Empty(t, begin(7).Violations())
+	require.NotEmpty(t, begin(5).Violations(), "no purge was there")
+}

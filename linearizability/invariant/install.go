@@ -34,7 +34,11 @@ func (c *Checker) installed(p *part, r *replicaState, e *observe.Event) {
 // made in the one before, or by others of this one.
 func (c *Checker) copied(p *part, r *replicaState, e *observe.Event) {
 	if p.before != nil && len(p.ops) <= 2 {
-		p.inherit(p.before, e.Op)
+		from := p.before
+		if a := p.aside; a != nil && int(e.Op) < len(a.ops) && a.ops[e.Op].did.kind != "" && a.ops[e.Op].after == (state{e.Generation, e.Start, e.End}) {
+			from = a // who made it had what the log before held beyond its commit
+		}
+		p.inherit(from, e.Op)
 	}
 	*r = replicaState{copied: true}
 	c.has(p, r, e)

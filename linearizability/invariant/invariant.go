@@ -76,17 +76,20 @@ type part struct {
 	// two were compared.
 	incarnation op.Incarnation
 	before      *part
-	agreed      *op.Position
-	forced      bool   // what goes on from it may lack anything
-	ops         []fact // by op number
-	committed   op.Number
-	leaders     map[uint64]int // term -> replica that led in it
-	proposed    map[proposal]op.Number
-	purges      []purge // applied, ascending
-	keys        map[op.Key][]mark
-	replicas    []replicaState // by id
-	clients     answers
-	stores      account
+	// aside is the account of one in between, in which nobody lived: replicas may have
+	// made a state there that the next one goes on from.
+	aside     *part
+	agreed    *op.Position
+	forced    bool   // what goes on from it may lack anything
+	ops       []fact // by op number
+	committed op.Number
+	leaders   map[uint64]int // term -> replica that led in it
+	proposed  map[proposal]op.Number
+	purges    []purge // applied, ascending
+	keys      map[op.Key][]mark
+	replicas  []replicaState // by id
+	clients   answers
+	stores    account
 }
 
 // fact is what is known of one op number.
