@@ -31,14 +31,14 @@ var conditions = compiled(map[string]string{
 	"commit-during-cleanup":                `while bookmarks are cleaned up`,
 	"complete-before-cleanup":              `the purge stands at "clean"`,
 	"completion-failure-ignored":           `on the disk, the event says|bookmarks are loaded`,
-	"damaged-record-absent":                `on the disk, the event says|the floor is op \d+, the disk holds`,
+	"damaged-record-absent":                `what the disk holds says|on the disk, the event says|the floor is op \d+, the disk holds`,
 	"dirsync-failure-ignored":              `bookmarks are loaded, the disk holds`,
 	"floor-kept-across-incarnations":       `the floor is op \d+, the disk holds op 0`,
 	"floor-kept-across-sequences":          `the floor is op \d+, the disk holds op 0`,
 	"floor-not-kept":                       `the floor is op 0, the disk holds`,
 	"held-dropped":                         `what was held during the purge before is not released`,
 	"held-reordered":                       `the first change that is held is`,
-	"retry-resets-again":                   `is reset already|the floor is op \d+, the disk holds`,
+	"retry-resets-again":                   `a purge of generation \d+ is under way|is reset already|the floor is op \d+, the disk holds`,
 	"unlink-failure-ignored":               `bookmarks are loaded, the disk holds`,
 })
 

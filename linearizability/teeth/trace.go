@@ -15,10 +15,10 @@ import (
 // traceLimit bounds one TLC process that judges traces.
 const traceLimit = 5 * time.Minute
 
-// traceRounds is how many traces of a defect are judged at most. They are of runs
-// that met the bug; one may yet have met it where the specification allows the
-// same.
-const traceRounds = 6
+// metRounds is how many traces of a defect are judged at most that are of runs in which
+// another layer saw it. One may yet have met it where the specification allows the same,
+// so there are as many rounds of the first seeds: a trace can tell what nobody else sees.
+const metRounds = 6
 
 // traced makes the run again, with its trace.
 func traced(ctx context.Context, s run.Settings) (*traces.Trace, error) {
@@ -37,26 +37,33 @@ func traced(ctx context.Context, s run.Settings) (*traces.Trace, error) {
 // rejected fills in the cells of the layer trace for hunts that have a cell open,
 // a round after the other: all traces of a round are judged together.
 func (m *job) rejected(ctx context.Context, tool tlc.Tool, hunts []*hunt, cells []*Cell) error {
-	for round := range traceRounds {
+	for round := range 2 * metRounds {
 		var list []*traces.Trace
 		var of []int
 		for i, h := range hunts {
 			if cells[i].Outcome != "" {
 				continue
 			}
-			h.until(ctx, m.o.Runs, func() bool { return len(h.met) > round })
-			if len(h.met) <= round {
-				continue // it stays open, and is missed
+			seed := uint64(max(1, round-metRounds+1))
+			if round < metRounds {
+				h.until(ctx, m.o.Runs, func() bool { return len(h.met) > round })
+				if len(h.met) <= round {
+					continue // none of these is left
+				}
+				seed = h.met[round]
 			}
-			t, err := traced(ctx, h.tooth.settings(h.met[round]))
+			t, err := traced(ctx, h.tooth.settings(seed))
 			if err != nil {
 				cells[i].fail(err.Error())
 				continue
 			}
 			list, of = append(list, t), append(of, i)
 		}
-		if len(list) == 0 || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
+		}
+		if len(list) == 0 {
+			continue
 		}
 		reports, err := traces.Validate(ctx, tool, m.tlcOptions(), list)
 		if err != nil {
@@ -82,8 +89,6 @@ func (m *job) rejected(ctx context.Context, tool tlc.Tool, hunts []*hunt, cells 
 		c.Outcome = Missed
 		if ctx.Err() != nil {
 			c.fail(interrupted + context.Cause(ctx).Error())
-		} else if c.Runs == 0 {
-			c.Reason = "no run met the bug"
 		}
 	}
 	return nil
