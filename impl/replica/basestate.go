@@ -349,6 +349,20 @@ func (r *Replica) copiedState() {
 	r.emit(observe.Event{Action: "CopyState", Op: n})
 }
 
+// copiedBegun tells that an incarnation began where this replica's state ends, and has
+// ops in the base: whoever replays the base says so when it passes there, and nobody may
+// have said it before, if the first of these ops was committed only as a part of the base.
+func (r *Replica) copiedBegun() {
+	if !r.cfg.copied {
+		return
+	}
+	for k := range r.line.began {
+		if last := r.line.segments[k].Last; last == r.applied && last < r.line.baseLast() {
+			r.emitBegan(&r.line.began[k])
+		}
+	}
+}
+
 // restart forgets what was copied: it does not fit what there is to be had.
 func (r *Replica) restartCopy() error {
 	c := r.copy

@@ -186,6 +186,7 @@ func openMember(cfg Config) (_ *Replica, err error) {
 	}
 	r.copiedState()
 	r.booted()
+	r.copiedBegun()
 	if f.Resetting > 0 {
 		r.learnIntent(Intent{Generation: f.Resetting})
 	}
