@@ -112,3 +112,57 @@ func TestCrashAtEveryCallOfAStateCopied(t *testing.T) {
 	}
 	t.Logf("%d cases", cases)
 }
+
+// TestIncarnationWithoutAnOpOfItsOwnIsTold: the log that an incarnation goes on from
+// holds an op of the one before that was not committed there, so nobody told that this
+// one had begun. Whoever goes on from a state that ends where it began tells it.
+func TestIncarnationWithoutAnOpOfItsOwnIsTold(t *testing.T) {
+	c := newClusterOf(t, 3, func(cfg *Config) { moving(cfg); cfg.Policy = allReplicated })
+	c.elect()
+	c.history(12, 0)
+	c.powerLoss()
+	c.cfg.CheckpointOps = 1 // there will be a state of the very end of the base
+	c.begin()
+	c.reach("a base everywhere", c.copied)
+	wrote := func() bool {
+		return slices.ContainsFunc(c.replicas, func(r *Replica) bool { return r.lastOp() > r.line.baseLast() })
+	}
+	for ticks := 0; !wrote(); ticks++ {
+		require.Less(t, ticks, 3000, "nobody leads")
+		c.now += 10
+		for id := range c.replicas {
+			c.step(id+1, Input{Tick: true})
+		}
+		for busy := true; busy && !wrote(); {
+			busy = false
+			for id, r := range c.replicas {
+				if !wrote() && r.hasWork() {
+					c.step(id+1, Input{Work: true})
+					busy = true
+				}
+			}
+			if len(c.inbox) > 0 && !wrote() {
+				m := c.inbox[0]
+				c.inbox = c.inbox[1:]
+				c.step(m.To, Input{Message: &m})
+				busy = true
+			}
+		}
+	}
+	for _, r := range c.replicas {
+		require.NoError(t, r.jr.Sync())
+	}
+	c.events, c.inbox = nil, nil
+	c.powerLoss()
+	c.begin()
+	c.reach("a base everywhere", c.copied)
+	c.elect()
+	c.append("a")
+	var told []int
+	for _, e := range c.events {
+		if e.Action == "NewIncarnation" && !slices.Contains(told, e.Count) {
+			told = append(told, e.Count)
+		}
+	}
+	require.Equal(t, []int{2, 3}, told)
+}
