@@ -219,3 +219,16 @@ func TestOperatorEndsIncarnation(t *testing.T) {
 	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0, Incarnation: 2}))
 	require.Equal(t, Source{From: 1, Machine: 2, Term: 3, Last: 8, Forced: true}, p.partition().Source)
 }
+
+// What a sealed member said that it holds is its last word: a report that comes again, or
+// of a disk that is another one since, changes nothing.
+func TestLastWordStands(t *testing.T) {
+	s, p := &State{machines: []int{1, 2, 3}}, &Partition{Incarnation: 1, Sealed: true}
+	s.report(p, Standing{Machine: 1, Sealed: true, Evidence: shows(3, 10)})
+	s.report(p, Standing{Machine: 1, Sealed: true, Suspect: true})
+	s.report(p, Standing{Machine: 1, Evidence: shows(4, 11)})
+	s.report(p, Standing{Machine: 2, Sealed: true, Evidence: shows(3, 9)})
+	require.EqualValues(t, 1, p.Incarnation)
+	s.report(p, Standing{Machine: 3, Sealed: true})
+	require.Equal(t, Source{From: 1, Machine: 1, Term: 3, Last: 10}, p.Source)
+}
