@@ -129,25 +129,7 @@ func TestIncarnationWithoutAnOpOfItsOwnIsTold(t *testing.T) {
 	}
 	for ticks := 0; !wrote(); ticks++ {
 		require.Less(t, ticks, 3000, "nobody leads")
-		c.now += 10
-		for id := range c.replicas {
-			c.step(id+1, Input{Tick: true})
-		}
-		for busy := true; busy && !wrote(); {
-			busy = false
-			for id, r := range c.replicas {
-				if !wrote() && r.hasWork() {
-					c.step(id+1, Input{Work: true})
-					busy = true
-				}
-			}
-			if len(c.inbox) > 0 && !wrote() {
-				m := c.inbox[0]
-				c.inbox = c.inbox[1:]
-				c.step(m.To, Input{Message: &m})
-				busy = true
-			}
-		}
+		c.turn(wrote, none)
 	}
 	for _, r := range c.replicas {
 		require.NoError(t, r.jr.Sync())

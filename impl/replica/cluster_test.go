@@ -141,6 +141,36 @@ func (c *cluster) settle() {
 	c.t.Fatal("the cluster does not come to rest")
 }
 
+// turn lets a tick pass, and goes on until nothing is left to do, or until stop is so,
+// which is asked before everything that is done. A message that lost is true of does not
+// arrive.
+func (c *cluster) turn(stop func() bool, lost func(m *Message) bool) {
+	c.now += 10
+	for id := range c.replicas {
+		c.step(id+1, Input{Tick: true})
+	}
+	for busy := true; busy; {
+		busy = false
+		for id, r := range c.replicas {
+			if !stop() && r.hasWork() {
+				c.step(id+1, Input{Work: true})
+				busy = true
+			}
+		}
+		for len(c.inbox) > 0 && !stop() {
+			m := c.inbox[0]
+			c.inbox = c.inbox[1:]
+			if !lost(&m) {
+				c.step(m.To, Input{Message: &m})
+				busy = true
+			}
+		}
+	}
+}
+
+func never() bool        { return false }
+func none(*Message) bool { return false }
+
 func (c *cluster) leader() int {
 	for id, r := range c.replicas {
 		if r != nil && r.leading && r.readyToLead() {

@@ -75,27 +75,7 @@ func TestRefusesAtTheVeryEnd(t *testing.T) {
 	}}
 	for ticks := 0; refused < 0; ticks++ {
 		require.Less(t, ticks, 1000, "nothing is fetched")
-		c.now += 10
-		for i := range c.replicas {
-			c.step(i+1, Input{Tick: true})
-		}
-		for busy := true; busy && refused < 0; {
-			busy = false
-			for i, r := range c.replicas {
-				if refused < 0 && r.hasWork() {
-					c.step(i+1, Input{Work: true})
-					busy = true
-				}
-			}
-			in := c.inbox
-			c.inbox = nil
-			for i := range in {
-				if refused < 0 {
-					c.step(in[i].To, Input{Message: &in[i]})
-					busy = true
-				}
-			}
-		}
+		c.turn(func() bool { return refused >= 0 }, none)
 	}
 	require.Equal(t, []string{"not-above"}, c.refusals(id, refused))
 	require.Zero(t, c.count(id, "CommitInstall", ""))

@@ -19,21 +19,27 @@ var movesHome = map[string]func(c *cluster, id int){
 	},
 }
 
+// moved is a cluster of which one member lives in a home of that kind.
+func moved(t *testing.T, name string) (c *cluster, id int) {
+	c = newClusterOf(t, 3, func(cfg *Config) {
+		if cfg.Policy = allReplicated; name == "h" {
+			moving(cfg)
+		}
+	})
+	c.elect()
+	c.append("a")
+	id = c.leader()%3 + 1
+	movesHome[name](c, id)
+	c.reach("whole", c.whole)
+	return c, id
+}
+
 // The record that names the home of a member is damaged when all lose power. The log is
 // found nevertheless, wherever it is, and kept: the next incarnation goes on from it.
 func TestRottenMemberRecord(t *testing.T) {
-	for name, move := range movesHome {
+	for name := range movesHome {
 		t.Run(name, func(t *testing.T) {
-			c := newClusterOf(t, 3, func(cfg *Config) {
-				if cfg.Policy = allReplicated; name == "h" {
-					moving(cfg)
-				}
-			})
-			c.elect()
-			c.append("a")
-			id := c.leader()%3 + 1
-			move(c, id)
-			c.reach("whole", c.whole)
+			c, id := moved(t, name)
 			home := c.replicas[id-1].cfg.member.Home
 			require.Equal(t, name, home[:1])
 			c.append("b", "c")
@@ -64,18 +70,9 @@ func TestRottenMemberRecord(t *testing.T) {
 // nobody knows any more whose memory it is, and the next incarnation goes on from it if
 // that is most.
 func TestRottenMemberRecordOfOneSealed(t *testing.T) {
-	for name, move := range movesHome {
+	for name := range movesHome {
 		t.Run(name, func(t *testing.T) {
-			c := newClusterOf(t, 3, func(cfg *Config) {
-				if cfg.Policy = allReplicated; name == "h" {
-					moving(cfg)
-				}
-			})
-			c.elect()
-			c.append("a")
-			id := c.leader()%3 + 1
-			move(c, id)
-			c.reach("whole", c.whole)
+			c, id := moved(t, name)
 			require.Equal(t, name, c.replicas[id-1].cfg.member.Home[:1])
 			told := c.records()
 			last := c.replicas[id-1].shows()

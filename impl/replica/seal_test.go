@@ -75,27 +75,7 @@ func TestPromotedWhenCaughtUp(t *testing.T) {
 	member := c.replicas[id-1].cfg.member.ID
 	node := c.replicas[lead-1].node
 	for range 600 { // it asks, and gets nothing of the log
-		c.now += 10
-		for i := range c.replicas {
-			c.step(i+1, Input{Tick: true})
-		}
-		for busy := true; busy; {
-			busy = false
-			for i, r := range c.replicas {
-				if r.hasWork() {
-					c.step(i+1, Input{Work: true})
-					busy = true
-				}
-			}
-			in := c.inbox
-			c.inbox = nil
-			for i := range in {
-				if m := in[i].Raft; m == nil || in[i].To != id || m.GetType() != raftpb.MsgApp {
-					c.step(in[i].To, Input{Message: &in[i]})
-					busy = true
-				}
-			}
-		}
+		c.turn(never, func(m *Message) bool { return m.Raft != nil && m.To == id && m.Raft.GetType() == raftpb.MsgApp })
 		now := node.Members()
 		require.False(t, now.Joint() || now.Voter(member), "it has nothing yet")
 	}
