@@ -19,10 +19,13 @@ const (
 	electedAmid       = "a change of leader while a replica purges"
 	crashedAgain      = "a crash while a purge that a boot found begun is finished"
 	repeatedAcross    = "a repeated append across a purge"
+	repeatedBeyond    = "a repeated append across a deletion of some records"
 	recordOutlives    = "a purge record of an older incarnation"
 	floorOutlives     = "a floor of an older incarnation is kept"
 	heldDuringCleanup = "a change of a bookmark is held and then released"
 	purgeAmidTransfer = "a purge committed while a transfer is under way"
+	deletedAmid       = "a deletion of records committed while a transfer is under way"
+	installEndsPurge  = "an install in the place of a purge that was begun"
 	installCrash      = "a crash while a transfer is under way"
 	offerRefused      = "an offer is refused"
 )
@@ -59,7 +62,8 @@ var situations = func() []situation {
 		situation{electedAmid, []*design{&ordered, &resetRecord}, ""},
 		situation{duplicateElected, []*design{&ordered}, ""},
 		situation{settledOnly, []*design{&ordered}, ""},
-		situation{repeatedAcross, logged, ""},
+		situation{repeatedAcross, designs, ""},
+		situation{repeatedBeyond, logged, ""},
 		situation{heldDuringCleanup, reset, ""},
 		situation{mixedPolicies, designs, ""},
 		situation{allDown, designs, ""},
@@ -69,6 +73,8 @@ var situations = func() []situation {
 		situation{recordOutlives, reset, ""},
 		situation{floorOutlives, reset, ""},
 		situation{purgeAmidTransfer, []*design{&ordered, &resetRecord}, StageManifest},
+		situation{deletedAmid, logged, StageManifest},
+		situation{installEndsPurge, []*design{&ordered}, StageManifest},
 		situation{installCrash, designs, StageManifest},
 		situation{offerRefused, designs, RefuseTransfer},
 	)
@@ -94,7 +100,9 @@ func shownBy(t *Trace) []string {
 		w.saw(mixedPolicies)
 	}
 	for p := range t.Header.Partitions {
-		w.log(agreedOf(t, op.Partition(p)))
+		a := agreedOf(t, op.Partition(p))
+		w.log(a, t.Header.Design == advance.name)
+		w.commits = a.lines[len(a.lines)-1].commits
 		w.at = make([]watched, t.Header.Replicas+1)
 		for _, l := range t.Lines {
 			if l.Partition == op.Partition(p) {
@@ -107,14 +115,19 @@ func shownBy(t *Trace) []string {
 
 // watcher goes through the events of a partition.
 type watcher struct {
-	at  []watched // by replica, from 1
-	out []string
+	at      []watched // by replica, from 1
+	commits map[op.Number]observe.Event
+	out     []string
 }
 
 // watched is what is known of one replica.
 type watched struct {
 	booted, up, joining, moving, held bool
 	amid                              bool // a purge is begun and not complete, as far as is known
+	// Since the boot, under reset-record: the last op at the last reset, and sizes of the
+	// batches appended after it.
+	reset    op.Number
+	appended map[int]bool
 }
 
 func (w *watcher) saw(what string) { w.out = append(w.out, what) }
@@ -148,13 +161,26 @@ func (w *watcher) line(e observe.Event, volatile bool) {
 		}
 		r.joining = false
 	case BecomeLeader:
-		if slices.ContainsFunc(w.at, func(x watched) bool { return x.amid }) {
+		if slices.ContainsFunc(w.at, func(x watched) bool { return x.up && x.amid }) {
 			w.saw(electedAmid)
 		}
 	case Commit, ResetRecord: // under reset-record no op is one
 		r.amid = r.amid || e.Action == ResetRecord
 		if (e.Kind == "purge" || e.Action == ResetRecord) && slices.ContainsFunc(w.at, func(x watched) bool { return x.moving }) {
 			w.saw(purgeAmidTransfer)
+		}
+		if e.Kind == "advance" && slices.ContainsFunc(w.at, func(x watched) bool { return x.moving }) {
+			w.saw(deletedAmid)
+		}
+		if e.Action == ResetRecord {
+			r.reset, r.appended = e.Applied, map[int]bool{}
+		}
+	case Materialize:
+		if c := w.commits[e.Op]; r.reset > 0 && e.Op > r.reset && c.Kind == "append" {
+			if e.Kind == "other" && !r.appended[c.Count] {
+				w.saw(repeatedAcross)
+			}
+			r.appended[c.Count] = true
 		}
 	case Hold:
 		r.held = true
@@ -167,7 +193,12 @@ func (w *watcher) line(e observe.Event, volatile bool) {
 		r.held = false
 	case StageManifest:
 		r.moving = true
-	case CommitInstall, DropTransfer:
+	case CommitInstall:
+		if r.amid {
+			w.saw(installEndsPurge)
+		}
+		r.moving, r.amid = false, false
+	case DropTransfer:
 		r.moving = false
 	case RefuseTransfer:
 		w.saw(offerRefused)
@@ -211,8 +242,9 @@ func crashesIn(steps []step) []string {
 	return out
 }
 
-// log goes through what was agreed on, incarnation by incarnation.
-func (w *watcher) log(a *agreed) {
+// log goes through what was agreed on, incarnation by incarnation. Where deleting all is
+// what a purge is, it counts as one.
+func (w *watcher) log(a *agreed, deletes bool) {
 	for i := range a.lines {
 		l := &a.lines[i]
 		if i > 0 {
@@ -222,8 +254,9 @@ func (w *watcher) log(a *agreed) {
 			}
 		}
 		var settled op.Generation
-		var term uint64            // of the purge that settled it
-		var boundary op.Number     // of the last op that removed messages
+		var carried bool           // the purge that settled it was carried out
+		var term uint64            // of that purge
+		var across string          // what the last op that removed messages makes of a repetition
 		appended := map[int]bool{} // sizes of the batches appended since
 		for n := op.Number(firstOp + 1); ; n++ {
 			c, ok := l.commits[n]
@@ -233,26 +266,29 @@ func (w *watcher) log(a *agreed) {
 			did := l.effects[n]
 			switch {
 			case n <= l.kept && i > 0: // counted before
-			case c.Kind == "purge" && c.Generation <= settled && c.Term > term:
+			case c.Kind == "purge" && c.Generation <= settled && carried && c.Term > term:
 				w.saw(duplicateElected)
 			case c.Kind == "purge" && c.Generation > settled && did.Action == PurgeDuplicate:
 				w.saw(settledOnly)
-			case c.Kind == "append" && did.Kind == "other" && boundary > 0 && !appended[c.Count]:
+			case c.Kind == "append" && did.Kind == "other" && across != "" && !appended[c.Count]:
 				// It has no effect, so it was there before, as large, and not since.
-				w.saw(repeatedAcross)
+				w.saw(across)
 			}
 			if n == l.kept {
 				term = 0 // terms begin anew
 			}
 			switch {
 			case c.Kind == "purge" && c.Generation > settled:
-				settled, term = c.Generation, c.Term
-				if did.Action == PurgeComplete {
-					boundary = n
+				settled, term, carried = c.Generation, c.Term, did.Action == PurgeComplete
+				if carried {
+					across = repeatedAcross
 					clear(appended)
 				}
 			case did.Kind == "advance":
-				boundary = n
+				across = repeatedBeyond
+				if deletes && did.Start == did.End {
+					across = repeatedAcross
+				}
 				clear(appended)
 			case did.Kind == "append":
 				appended[did.Count] = true

@@ -101,15 +101,16 @@ var covered = []struct {
 	run.Settings
 	seeds []uint64
 }{
-	{run.Settings{Design: "ordered", Faults: "all", Ops: 100}, []uint64{1, 5, 6, 25}},
+	{run.Settings{Design: "ordered", Faults: "all", Ops: 100}, []uint64{1, 5, 6, 35, 36, 45}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, Replicas: 1}, []uint64{1, 14}},
 	{run.Settings{Design: "ordered", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 6}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 60, Messages: "replicated"}, []uint64{1}},
-	{run.Settings{Design: "ordered", Faults: "dirsync-failure", Ops: 60}, []uint64{8, 28}},
+	{run.Settings{Design: "ordered", Faults: "dirsync-failure", Ops: 60}, []uint64{28}},
+	{run.Settings{Design: "ordered", Ops: 400, CompactOps: 5, Plan: purgeHindered}, []uint64{1, 5}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 100}, []uint64{1, 2, 3}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 12, 22}},
 	{run.Settings{Design: "ordered", Faults: "all", Ops: 60, CompactOps: 6}, []uint64{8, 51, 73}},
-	{run.Settings{Design: "advance", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 22, 23, 98}},
+	{run.Settings{Design: "advance", Faults: "all", Ops: 100, CompactOps: 5}, []uint64{1, 10, 22, 23, 98}},
 	{run.Settings{Design: "advance", Faults: "all", Ops: 60, Bookmarks: "replicated"}, []uint64{1}},
 	{run.Settings{Design: "advance", Faults: "power-all", Ops: 80, Messages: "replicated", Bookmarks: "replicated"}, []uint64{1, 2, 3, 4, 5, 6}},
 	{run.Settings{Design: "reset-record", Faults: "all", Ops: 100}, []uint64{1, 25}},
@@ -129,6 +130,12 @@ var covered = []struct {
 var leaderCutOff = &faults.Plan{Faults: []faults.Fault{
 	{At: 300, For: 3000, Kind: faults.DiskFault, Replicas: []int{1, 2, 3}, Rule: "fail-before label=purge.bookmark.unlink times=0"},
 	{At: 700, For: 1500, Kind: faults.Partition, Replicas: []int{3}},
+}}
+
+// purgeHindered keeps a follower from the middle of its purges, and then from the others.
+var purgeHindered = &faults.Plan{Faults: []faults.Fault{
+	{At: 300, For: 12000, Kind: faults.DiskFault, Replicas: []int{3}, Rule: "fail-before label=purge.switch times=0"},
+	{At: 480, For: 6000, Kind: faults.Partition, Replicas: []int{3}},
 }}
 
 // coveredTraces makes those runs.
