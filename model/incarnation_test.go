@@ -62,7 +62,7 @@ func TestPositionsLiveOn(t *testing.T) {
 				require.Equal(t, s.incarnation+1, next.incarnation)
 				s, log = next, []*State{next}
 				for o := s.start; o < s.End(); o++ {
-					positions[s.position(o)] = &named{s.log.at(o).payload, true}
+					positions[s.position(o)] = &named{s.log.at(o).Payload, true}
 				}
 			}
 			for p, m := range positions { //purgelab:unordered every one

@@ -10,11 +10,6 @@ import (
 // the list of chunks.
 const chunkSize = 32
 
-type message struct {
-	payload   op.Payload
-	timestamp op.Timestamp
-}
-
 // log holds the messages of one generation from offset 0, deleted ones
 // included: the start decides what is readable. It is persistent: a log that goes
 // on from another one shares its messages, and the first that does so writes behind
@@ -32,17 +27,17 @@ type chunks struct{ list []*chunk }
 // chunk is never changed below used.
 type chunk struct {
 	used     int
-	messages [chunkSize]message
+	messages [chunkSize]op.Record
 }
 
 func (l log) len() op.Offset { return op.Offset(l.n) }
 
-func (l log) at(o op.Offset) message { return l.chunks.list[o/chunkSize].messages[o%chunkSize] }
+func (l log) at(o op.Offset) op.Record { return l.chunks.list[o/chunkSize].messages[o%chunkSize] }
 
 func (l log) append(batch []op.Payload, ts op.Timestamp) log {
 	for _, p := range batch {
 		c := l.last()
-		c.messages[c.used] = message{p, ts}
+		c.messages[c.used] = op.Record{Payload: p, Timestamp: ts}
 		c.used++
 		l.n++
 		l.hash = mix(mix(l.hash, hashString(string(p))), uint64(ts))
@@ -75,7 +70,7 @@ func (l *log) last() *chunk {
 func (l log) firstAt(ts op.Timestamp, from op.Offset) op.Offset {
 	lo, hi := from, l.len()
 	for lo < hi {
-		if mid := lo + (hi-lo)/2; l.at(mid).timestamp < ts {
+		if mid := lo + (hi-lo)/2; l.at(mid).Timestamp < ts {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -84,14 +79,18 @@ func (l log) firstAt(ts op.Timestamp, from op.Offset) op.Offset {
 	return lo
 }
 
+// records are n messages. Most polls read few, so that all are in one chunk, and what is
+// returned is that part of it: nobody may change it.
 func (l log) records(from op.Offset, n uint32) []op.Record {
 	if n == 0 {
 		return nil
 	}
+	if at := int(from % chunkSize); at+int(n) <= chunkSize {
+		return l.chunks.list[from/chunkSize].messages[at : at+int(n) : at+int(n)]
+	}
 	out := make([]op.Record, n)
 	for i := range out {
-		m := l.at(from + op.Offset(i))
-		out[i] = op.Record{Payload: m.payload, Timestamp: m.timestamp}
+		out[i] = l.at(from + op.Offset(i))
 	}
 	return out
 }

@@ -14,14 +14,14 @@ import (
 // what they had.
 func TestLogsThatBranch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	logs, held := []log{{}}, [][]message{nil}
+	logs, held := []log{{}}, [][]op.Record{nil}
 	for n := range 3000 {
 		i := max(r.IntN(len(logs)), r.IntN(len(logs)))
 		l, want := logs[i], held[i][:len(held[i]):len(held[i])]
 		var batch []op.Payload
 		for k := range 1 + r.IntN(40) {
 			batch = append(batch, op.Payload(fmt.Sprint(n, "-", k)))
-			want = append(want, message{batch[k], op.Timestamp(n)})
+			want = append(want, op.Record{Payload: batch[k], Timestamp: op.Timestamp(n)})
 		}
 		logs, held = append(logs, l.append(batch, op.Timestamp(n))), append(held, want)
 	}
@@ -30,7 +30,7 @@ func TestLogsThatBranch(t *testing.T) {
 		var alone log
 		for o, m := range held[i] {
 			require.Equal(t, m, l.at(op.Offset(o)), "log %d, offset %d", i, o)
-			alone = alone.append([]op.Payload{m.payload}, m.timestamp)
+			alone = alone.append([]op.Payload{m.Payload}, m.Timestamp)
 		}
 		require.True(t, alone.equal(l))
 	}

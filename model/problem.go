@@ -124,8 +124,6 @@ func born(ops []Operation) op.Incarnation {
 		if ops[n].Request.Kind == op.NewIncarnation && ops[n].Reply != nil {
 			return ops[n].Reply.Agreed.Incarnation
 		}
-	}
-	for n := range ops {
 		for _, a := range [2]*op.Reply{ops[n].Reply, ops[n].Promise} {
 			if a != nil {
 				i = max(i, a.Position.Incarnation)

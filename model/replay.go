@@ -36,6 +36,7 @@ func Replay(sem Semantics, ops []Operation, order []Placed) error {
 	p := &replay{sem: sem, ops: ops, state: create(born(ops)), table: tableOf(sem, ops), removals: removalsOf(ops), placed: make([]bool, len(ops))}
 	p.bare, p.untimed = withheld(ops)
 	p.state = p.table.opened(p.state)
+	p.state.alone = true
 	p.succession = slices.ContainsFunc(ops, func(o Operation) bool { return o.Request.Kind == op.NewIncarnation })
 	latest := int64(0) // call of those placed so far
 	for at, x := range order {
@@ -98,13 +99,12 @@ func (p *replay) step(o *Operation, c Choice) (reason string) {
 			return notRemoved
 		}
 	}
-	next, want := p.sem.Step(p.state, r, c)
+	sessions := p.state.sessions
+	var want op.Reply
+	p.state, want = p.sem.Step(p.state, r, c)
 	if r.Kind == op.Register && p.sem.Sessions == 0 && !p.table.keep[want.Session] {
-		m := *p.state // the session cannot matter
-		m.lastSession = next.lastSession
-		next = &m
+		p.state.sessions = sessions // this one cannot matter
 	}
-	p.state = next
 	if got == nil {
 		return ""
 	}

@@ -9,14 +9,14 @@ import (
 // register opens a session and evicts the one that was idle for longest.
 func (sem Semantics) register(s *State, c Choice) (*State, op.Reply) {
 	id := max(c.Session, s.lastSession+1)
-	n := *s
+	n := s.next()
 	n.lastSession = id
 	old := s.sessions
 	if sem.Sessions > 0 && len(old) >= sem.Sessions {
 		old = old[1:]
 	}
 	n.sessions = append(slices.Clone(old), session{id: id})
-	return &n, op.Reply{Session: id}
+	return n, op.Reply{Session: id}
 }
 
 // numbered executes a mutation once per session and sequence.
@@ -36,15 +36,17 @@ func (sem Semantics) numbered(s *State, r *op.Request, c Choice) (*State, op.Rep
 	if r.Kind == op.Poll && (reply.Code == op.OK || reply.Code == op.Gone) {
 		done.poll, done.reply.Code, done.reply.Records = true, op.OK, nil
 	}
-	n := *next
-	n.sessions = slices.Clone(s.sessions)
+	n := next.next()
+	if !n.alone {
+		n.sessions = slices.Clone(s.sessions)
+	}
 	if sem.Sessions > 0 { // the order is that of executions
 		n.sessions = slices.Delete(n.sessions, i, i+1)
 		n.sessions = append(n.sessions, done)
 	} else {
 		n.sessions[i] = done
 	}
-	return &n, reply
+	return n, reply
 }
 
 // repeat is the first reply again; the records of a poll are read anew.

@@ -44,7 +44,7 @@ type Semantics struct {
 	Sessions int
 }
 
-// State is a partition between two operations. It never changes.
+// State is a partition between two operations. It never changes, unless it is alone.
 type State struct {
 	incarnation op.Incarnation
 	born        op.Incarnation // the first: no position of an earlier one is known
@@ -57,6 +57,9 @@ type State struct {
 	bookmarks   []bookmark   // sorted by key; 0 <= offset < end
 	sessions    []session    // sorted by id; if bounded, the least recently executed first
 	lastSession op.Session   // the highest ever opened
+	// alone: one replay has this state and looks back at none, so a step changes it in
+	// place. The states of a search are never alone.
+	alone bool
 }
 
 type bookmark struct {
@@ -93,8 +96,7 @@ func (s *State) Message(o op.Offset) (op.Record, bool) {
 	if o < s.start || o >= s.End() {
 		return op.Record{}, false
 	}
-	m := s.log.at(o)
-	return op.Record{Payload: m.payload, Timestamp: m.timestamp}, true
+	return s.log.at(o), true
 }
 
 // Bookmark returns the bookmark of a key.
@@ -124,20 +126,29 @@ func (s *State) findBookmark(k op.Key) (int, bool) {
 	return i, i < len(s.bookmarks) && s.bookmarks[i].key == k
 }
 
-// withBookmark returns a copy in which the bookmark of k is o.
-func (s *State) withBookmark(k op.Key, o op.Offset) *State {
+// next is the state that a step changes: a copy, or s itself if it is alone.
+func (s *State) next() *State {
+	if s.alone {
+		return s
+	}
 	n := *s
+	return &n
+}
+
+// withBookmark returns a state in which the bookmark of k is o.
+func (s *State) withBookmark(k op.Key, o op.Offset) *State {
+	n := s.next()
 	i, ok := s.findBookmark(k)
-	if ok {
+	switch {
+	case !ok:
+		n.bookmarks = slices.Insert(slices.Clip(s.bookmarks), i, bookmark{k, o})
+	case s.alone:
+		n.bookmarks[i].offset = o
+	default:
 		n.bookmarks = slices.Clone(s.bookmarks)
 		n.bookmarks[i].offset = o
-		return &n
 	}
-	n.bookmarks = make([]bookmark, 0, len(s.bookmarks)+1)
-	n.bookmarks = append(n.bookmarks, s.bookmarks[:i]...)
-	n.bookmarks = append(n.bookmarks, bookmark{k, o})
-	n.bookmarks = append(n.bookmarks, s.bookmarks[i:]...)
-	return &n
+	return n
 }
 
 // Equal tells whether no operation can tell the states apart. It may find
@@ -188,7 +199,7 @@ func (s *State) String() string {
 				b.WriteString(" …")
 			}
 		}
-		fmt.Fprintf(&b, " %d=%s", o, s.log.at(o).payload)
+		fmt.Fprintf(&b, " %d=%s", o, s.log.at(o).Payload)
 	}
 	if len(s.bookmarks) > 0 {
 		b.WriteString(" bookmarks")

@@ -22,7 +22,8 @@ type Choice struct {
 	Agreed      op.Position
 }
 
-// Step executes one request: docs/contract.md, row by row. It is pure.
+// Step executes one request: docs/contract.md, row by row. It is pure, unless the state
+// is alone.
 func (sem Semantics) Step(s *State, r *op.Request, c Choice) (*State, op.Reply) {
 	if sem.misdirected(s, r, c) {
 		return s, s.bounds(op.StaleIncarnation)
@@ -93,9 +94,9 @@ func (sem Semantics) execute(s *State, r *op.Request, c Choice) (*State, op.Repl
 		if !ok {
 			return s, op.Reply{Code: op.NotFound}
 		}
-		n := *s
+		n := s.next()
 		n.bookmarks = append(append([]bookmark(nil), s.bookmarks[:i]...), s.bookmarks[i+1:]...)
-		return &n, op.Reply{}
+		return n, op.Reply{}
 	case op.GetBookmark:
 		p, ok := s.Bookmark(r.Key)
 		return s, op.Reply{Position: p, Found: ok}
@@ -129,10 +130,10 @@ func (s *State) stale(r *op.Request) op.Code {
 }
 
 func (s *State) append(r *op.Request, c Choice) (*State, op.Reply) {
-	n := *s
+	at, n := s.position(s.End()), s.next()
 	n.latest = max(s.latest, c.Timestamp)
 	n.log = s.log.append(r.Payloads, n.latest)
-	return &n, op.Reply{Position: s.position(s.End()), Timestamp: n.latest}
+	return n, op.Reply{Position: at, Timestamp: n.latest}
 }
 
 func (s *State) poll(r *op.Request, c Choice) (*State, op.Reply) {
@@ -201,7 +202,7 @@ func (s *State) listOffsets(r *op.Request) op.Reply {
 		if o == s.End() {
 			return op.Reply{}
 		}
-		return op.Reply{Position: s.position(o), Found: true, Timestamp: s.log.at(o).timestamp}
+		return op.Reply{Position: s.position(o), Found: true, Timestamp: s.log.at(o).Timestamp}
 	}
 	return op.Reply{Position: s.position(s.start), Found: true}
 }
@@ -219,9 +220,9 @@ func (s *State) deleteRecords(cutoff op.Offset, expected *op.Position) (*State, 
 	if cutoff <= s.start {
 		return s, op.Reply{Position: s.position(s.start)}
 	}
-	n := *s
+	n := s.next()
 	n.start = cutoff
-	return &n, op.Reply{Position: s.position(cutoff)}
+	return n, op.Reply{Position: s.position(cutoff)}
 }
 
 // purge is made repeatable by its intent, not by a session.
@@ -237,11 +238,11 @@ func (s *State) purge(r *op.Request, c Choice) (*State, op.Reply) {
 	if g <= s.settled {
 		return s, s.bounds(op.Mismatch)
 	}
-	n := *s
+	n := s.next()
 	n.settled = g
 	if r.Expected != nil && *r.Expected != s.position(s.End()) {
-		return &n, s.bounds(op.Mismatch)
+		return n, s.bounds(op.Mismatch)
 	}
 	n.generation, n.start, n.log, n.bookmarks = g, 0, log{}, nil
-	return &n, ok
+	return n, ok
 }

@@ -52,7 +52,7 @@ func (p *Problem) agrees(c *State, s *succession) bool {
 		return true
 	}
 	for o := op.Offset(0); o < min(a.Offset, c.End()); o++ {
-		if held, ok := p.facts.taken[at(a, o)]; ok && held != c.log.at(o).payload {
+		if held, ok := p.facts.taken[at(a, o)]; ok && held != c.log.at(o).Payload {
 			return false
 		}
 	}

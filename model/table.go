@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"purgelab/model/op"
@@ -25,7 +26,7 @@ func tableOf(sem Semantics, ops []Operation) table {
 	}
 	t := table{sem: sem, keep: map[op.Session]bool{}}
 	uses, opened := map[op.Session]use{}, map[op.Session]bool{}
-	for _, i := range byCall(ops) {
+	for _, i := range byCall(ops, func(o *Operation) bool { return o.Request.Kind == op.Register || t.numbered(o.Request) }) {
 		o := &ops[i]
 		r := o.Request
 		if r.Kind == op.Register && o.Reply != nil {
@@ -67,13 +68,16 @@ func tableOf(sem Semantics, ops []Operation) table {
 // a session asks more than one thing at a time, or again, or the table is bounded.
 func SessionsMatter(sem Semantics, ops []Operation) bool { return len(tableOf(sem, ops).keep) > 0 }
 
-// byCall lists the indexes of operations in the order of their calls.
-func byCall(ops []Operation) []int32 {
-	order := make([]int32, len(ops))
-	for i := range order {
-		order[i] = int32(i)
+// byCall lists the indexes of some operations in the order of their calls.
+func byCall(ops []Operation, wanted func(*Operation) bool) (order []int32) {
+	sorted, latest := true, int64(math.MinInt64)
+	for i := range ops {
+		if o := &ops[i]; wanted(o) {
+			order = append(order, int32(i))
+			sorted, latest = sorted && latest <= o.Call, o.Call
+		}
 	}
-	if !slices.IsSortedFunc(ops, func(a, b Operation) int { return cmp.Compare(a.Call, b.Call) }) {
+	if !sorted {
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(ops[a].Call, ops[b].Call) })
 	}
 	return order

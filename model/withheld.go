@@ -12,7 +12,7 @@ import (
 func withheld(ops []Operation) (bare, untimed bool) {
 	untimed = true
 	positioned, tagged := false, false
-	for i := range ops {
+	for i := 0; i < len(ops) && (untimed || !tagged); i++ {
 		r, a := ops[i].Request, ops[i].Reply
 		if a == nil {
 			continue
@@ -66,11 +66,12 @@ type removals struct{ calls, until []int64 }
 
 func removalsOf(ops []Operation) removals {
 	var r removals
-	for _, i := range byCall(ops) {
+	removes := func(o *Operation) bool {
+		k := o.Request.Kind
+		return (k == op.Purge || k == op.DeleteRecords || k == op.NewIncarnation) && (o.Reply == nil || o.Reply.Code == op.OK)
+	}
+	for _, i := range byCall(ops, removes) {
 		o := &ops[i]
-		if k := o.Request.Kind; k != op.Purge && k != op.DeleteRecords && k != op.NewIncarnation || o.Reply != nil && o.Reply.Code != op.OK {
-			continue
-		}
 		until := o.Return
 		if o.Reply == nil {
 			until = forever
