@@ -111,7 +111,7 @@ func (f *finder) settle(i int32) bool {
 		out[k].done &^= 1 << s
 	}
 	b.used &^= 1 << s
-	b.configs = distinct(out)
+	b.configs = append(b.configs[:0], distinct(out)...)
 	if len(b.configs) == 1 {
 		f.commit(b)
 	}
@@ -151,12 +151,13 @@ func (f *finder) startsThere(i int32) bool {
 }
 
 // search lists what the bookmark may be after the operation in slot s, with any
-// pending ones before it; with unknown ones too, if asked.
+// pending ones before it; with unknown ones too, if asked. The list is good until the next
+// search.
 func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 	f.eager(b)
-	var out []config
-	seen := map[[3]uint64]bool{}
-	todo := slices.Clone(b.configs)
+	out := f.out[:0]
+	var seen keys[[3]uint64]
+	todo := append(f.todo[:0], b.configs...)
 	for k := 0; k < len(todo) && k < maxTried; k++ {
 		c := todo[k]
 		if c.done&(1<<s) != 0 {
@@ -175,8 +176,7 @@ func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 			}
 			next := config{offset, c.done | 1<<y, &step{c.last, i, f.tick()}, c.spent}
 			f.readAll(b, &next)
-			if key := next.key(); !seen[key] {
-				seen[key] = true
+			if seen.add(next.key()) {
 				todo = append(todo, next)
 			}
 		}
@@ -190,12 +190,12 @@ func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 			}
 			next := config{offset, c.done, &step{c.last, u, f.tick()}, append(slices.Clip(c.spent), u)}
 			f.readAll(b, &next)
-			if key := next.key(); !seen[key] {
-				seen[key] = true
+			if seen.add(next.key()) {
 				todo = append(todo, next)
 			}
 		}
 	}
+	f.todo, f.out = todo, out
 	return out
 }
 
@@ -225,17 +225,45 @@ func (f *finder) perhaps(b *bookmark) {
 
 // distinct drops what another one is alike but for unknown operations.
 func distinct(list []config) []config {
+	if len(list) < 2 {
+		return list
+	}
 	slices.SortStableFunc(list, func(a, b config) int { return len(a.spent) - len(b.spent) })
-	seen := map[[2]uint64]bool{}
+	var seen keys[[2]uint64]
 	out := list[:0]
 	for _, c := range list {
-		key := [2]uint64{uint64(c.offset), c.done}
-		if !seen[key] && len(out) < maxConfigs {
-			seen[key] = true
+		if len(out) < maxConfigs && seen.add([2]uint64{uint64(c.offset), c.done}) {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// keys is a set, which is mostly small. The zero value is empty.
+type keys[K comparable] struct {
+	room [8]K
+	few  int
+	rest map[K]struct{}
+}
+
+// add tells whether the key was not in the set.
+func (s *keys[K]) add(k K) bool {
+	if slices.Contains(s.room[:s.few], k) {
+		return false
+	}
+	if s.few < len(s.room) {
+		s.room[s.few] = k
+		s.few++
+		return true
+	}
+	if _, twice := s.rest[k]; twice {
+		return false
+	}
+	if s.rest == nil {
+		s.rest = map[K]struct{}{}
+	}
+	s.rest[k] = struct{}{}
+	return true
 }
 
 // commit takes the first config for what happened.

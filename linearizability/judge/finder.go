@@ -25,6 +25,7 @@ type finder struct {
 	latest       op.Timestamp
 	session      op.Session
 	bookmarks    []bookmark // by key
+	todo, out    []config   // what search used last
 
 	pending []int32 // called, answered, and not yet in the order
 	done    []bool
@@ -57,7 +58,7 @@ type place struct {
 // find looks for an order. The error names the operation at which it gave up.
 func find(h *hints) ([]model.Placed, error) {
 	n := len(h.ops)
-	f := &finder{hints: h, done: make([]bool, n), called: make([]bool, n), busy: make([]bool, n), order: make([]place, 0, n)}
+	f := &finder{hints: h, done: make([]bool, n), called: make([]bool, n), busy: make([]bool, n), finished: make([]int32, 0, n), order: make([]place, 0, n)}
 	f.bookmarks = make([]bookmark, len(h.keys))
 	for i := range f.bookmarks {
 		f.bookmarks[i].configs = []config{{offset: none}}
@@ -82,13 +83,14 @@ func find(h *hints) ([]model.Placed, error) {
 func (f *finder) run() bool {
 	r := rand.New(rand.NewPCG(uint64(len(f.ops)), 1))
 	var kept []*snapshot // in the order of time
-	tries, furthest, all := 0, 0, 0
+	tries, furthest, all, gone, asked := 0, 0, 0, 0, false
 	for f.event() < len(f.calls)+len(f.returns) {
 		if n := f.event(); n >= furthest && n%every == 0 && (len(kept) == 0 || kept[len(kept)-1].event() < n) {
 			kept = f.keep(kept)
 		}
 		f.doubtful = f.event() <= furthest
 		f.bold = f.doubtful && tries%2 == 0
+		gone++
 		if f.advanceTime() {
 			if f.doubtful && len(f.pending) > 0 && r.IntN(3+9*(tries%4)) == 0 {
 				if i := f.pending[r.IntN(len(f.pending))]; f.needs[i].role != registers {
@@ -102,8 +104,10 @@ func (f *finder) run() bool {
 			furthest, tries = n, 0
 			f.why = f.stuck
 		}
-		if all == patience && f.reason() != nil {
-			return false // no order would be found, however often it is tried
+		if !asked && all >= patience && 4*(gone-f.event()) >= len(f.calls)+len(f.returns) {
+			if asked = true; f.reason() != nil {
+				return false // no order would be found, however often it is tried
+			}
 		}
 		if tries, all = tries+1, all+1; tries > maxTries || all > maxTries*5+len(f.ops)/100 {
 			f.stuck = f.why
@@ -270,7 +274,9 @@ func (f *finder) sweep(endMoves bool) {
 		}
 	}
 	for k := range f.bookmarks {
-		f.speculate(k, endMoves)
+		if b := &f.bookmarks[k]; !b.fresh || f.doubtful || len(b.riddles) > 0 {
+			f.speculate(k, endMoves)
+		}
 	}
 }
 

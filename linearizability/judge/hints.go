@@ -26,9 +26,9 @@ type hints struct {
 	// stamps are the timestamps that list-offsets found.
 	stamps map[op.Position]op.Timestamp
 	// riddles are what answers show of a bookmark and no answered operation explains, by
-	// key and generation: something of unknown outcome made it so.
-	riddles map[era][]riddle
-	shows   map[era][]riddle // with those that something explains
+	// key, sorted: something of unknown outcome made it so.
+	riddles [][]riddle
+	shows   [][]riddle // with those that something explains
 
 	room op.Offset // how many more offsets may be noted
 	// unfit is why no order can be looked for; reasons are those that were met.
@@ -36,6 +36,8 @@ type hints struct {
 	begins  bool // there are new incarnations
 	later   bool // there was something before, of which nothing is known
 	reasons []Reason
+	sought  bool                 // for a reason, which was
+	found   *Reason              // nil: there is none
 	writers map[op.Payload][]nth // made when asked for
 	calls   []int32              // in the order of time, like returns; made when asked for
 	returns []int32
@@ -45,7 +47,7 @@ type hints struct {
 func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
 	h := &hints{
 		sem: sem, ops: ops, keys: map[op.Key]int32{}, logs: map[op.Generation][]int32{}, read: map[int32]reading{},
-		purgesOf: map[op.Generation][]int32{}, riddles: map[era][]riddle{}, shows: map[era][]riddle{}, stamps: map[op.Position]op.Timestamp{},
+		purgesOf: map[op.Generation][]int32{}, stamps: map[op.Position]op.Timestamp{},
 	}
 	if h.judgeable(); h.unfit != nil {
 		return h
@@ -173,9 +175,10 @@ func (h *hints) recognize() {
 		if a == nil || h.ops[i].Request.Kind != op.Poll {
 			continue
 		}
+		held := h.logs[a.Position.Generation]
 		for k, m := range a.Records {
 			p := op.Position{Incarnation: a.Position.Incarnation, Generation: a.Position.Generation, Offset: a.Position.Offset + op.Offset(k)}
-			if held := h.logs[p.Generation]; p.Offset >= 0 && p.Offset < op.Offset(len(held)) && held[p.Offset] != 0 {
+			if p.Offset >= 0 && p.Offset < op.Offset(len(held)) && held[p.Offset] != 0 {
 				if owner := held[p.Offset] - 1; h.ops[owner].Request.Payloads[p.Offset-h.first(owner)] != m.Payload {
 					h.misplaced(int32(i), p, m.Payload, owner)
 					break
@@ -196,6 +199,7 @@ func (h *hints) recognize() {
 				break
 			}
 			h.read[u.op] = reading{p, m.Timestamp, int32(i)}
+			held = h.logs[p.Generation]
 		}
 	}
 }

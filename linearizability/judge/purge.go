@@ -67,7 +67,8 @@ func (f *finder) purge(i int32, g op.Generation) bool {
 	}
 	f.put(model.Placed{Index: i, Generation: g})
 	if g > f.gen {
-		f.gen, f.settled, f.start, f.end, f.times = g, g, 0, 0, nil
+		f.gen, f.settled, f.start, f.end = g, g, 0, 0
+		f.times = make([]op.Timestamp, 0, len(f.logs[g]))
 		f.forget()
 	}
 	return true
@@ -76,7 +77,8 @@ func (f *finder) purge(i int32, g op.Generation) bool {
 // refuse puts the purges that must be refused before the partition ends at an offset
 // of a generation.
 func (f *finder) refuse(g op.Generation, end op.Offset) bool {
-	for _, i := range slices.Clone(f.pending) {
+	var room [scratch]int32
+	for _, i := range append(room[:0], f.pending...) {
 		if f.needs[i].role != mismatch || f.done[i] || f.busy[i] {
 			continue
 		}

@@ -88,8 +88,15 @@ func (h *hints) because(c Class, note string, ops ...int32) {
 	h.reasons = append(h.reasons, Reason{c, ops, note})
 }
 
-// reason looks for one in all ways that there are.
+// reason looks for one in all ways that there are, once.
 func (h *hints) reason() *Reason {
+	if !h.sought {
+		h.sought, h.found = true, h.seek()
+	}
+	return h.found
+}
+
+func (h *hints) seek() *Reason {
 	if parts := h.parts(); parts != nil {
 		for _, p := range parts {
 			h.reasons = append(h.reasons, p.reasons()...)

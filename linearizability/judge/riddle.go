@@ -8,86 +8,92 @@ import (
 	"purgelab/model/op"
 )
 
-// era is a generation of the bookmark of a key.
-type era struct {
-	key int32
-	gen op.Generation
-}
-
-// riddle is a bookmark at an offset that is shown by answers that return up to an
-// instant.
+// riddle is a bookmark at an offset of a generation that is shown by answers that return
+// up to an instant.
 type riddle struct {
 	offset op.Offset
 	until  int64
+	gen    op.Generation
+}
+
+// of lists the riddles of a generation. The list is sorted by generation, then by offset.
+func of(g op.Generation, list []riddle) []riddle {
+	from, _ := slices.BinarySearchFunc(list, g, func(r riddle, g op.Generation) int { return cmp.Compare(r.gen, g) })
+	to := from
+	for to < len(list) && list[to].gen == g {
+		to++
+	}
+	return list[from:to]
 }
 
 // glimpse is what one answer tells of a bookmark at an offset: that it was found there
 // up to an instant, or, if until is set, that an answered operation put it there.
-type glimpse struct {
-	era
-	offset op.Offset
-	until  int64
-}
+type glimpse riddle
 
 const set = math.MinInt64
+
+// before orders glimpses of one bookmark.
+func (a glimpse) before(b glimpse) int {
+	switch {
+	case a.gen != b.gen:
+		return cmp.Compare(a.gen, b.gen)
+	case a.offset != b.offset:
+		return cmp.Compare(a.offset, b.offset)
+	}
+	return cmp.Compare(a.until, b.until)
+}
 
 // puzzle finds the riddles. A poll by next shows the bookmark before it, unless it read
 // at the start.
 func (h *hints) puzzle() {
-	starts := map[era]map[op.Offset]bool{} // of generations, to which something may have moved the start
-	startsAt := func(g op.Generation, o op.Offset) {
-		e := era{gen: g}
-		if starts[e] == nil {
-			starts[e] = map[op.Offset]bool{}
-		}
-		starts[e][o] = true
-	}
-	var all []glimpse
+	starts := map[value]bool{} // to which something may have moved the start
+	seen := make([][]glimpse, len(h.keys))
 	for i := range h.ops {
 		o := &h.ops[i]
 		n, a, r := &h.needs[i], o.Reply, o.Request
 		if a == nil && r.Kind == op.DeleteRecords {
-			startsAt(r.At.Generation, r.At.Offset)
+			starts[value{r.At.Generation, r.At.Offset}] = true
 		}
 		if a == nil || a.Code != op.OK && a.Code != op.Gone {
 			continue
 		}
 		if n.role == removes {
-			startsAt(n.gen, a.Position.Offset)
+			starts[value{n.gen, a.Position.Offset}] = true
 		}
 		if n.role != keyed || n.anyGen {
 			continue
 		}
-		e := era{n.key, n.gen}
+		note := func(o op.Offset, until int64) { seen[n.key] = append(seen[n.key], glimpse{o, until, n.gen}) }
 		switch {
 		case r.Kind == op.StoreBookmark:
-			all = append(all, glimpse{e, r.At.Offset, set})
+			note(r.At.Offset, set)
 		case r.Kind == op.GetBookmark:
-			all = append(all, glimpse{e, a.Position.Offset, o.Return})
+			note(a.Position.Offset, o.Return)
 		case r.Kind == op.Poll:
 			if r.Strategy == op.Next && a.Position.Offset > 0 {
-				all = append(all, glimpse{e, a.Position.Offset - 1, o.Return})
+				note(a.Position.Offset-1, o.Return)
 			}
 			if r.AutoCommit && a.Count > 0 {
-				all = append(all, glimpse{e, a.Position.Offset + op.Offset(a.Count) - 1, set})
+				note(a.Position.Offset+op.Offset(a.Count)-1, set)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b glimpse) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.gen, b.gen), cmp.Compare(a.offset, b.offset), cmp.Compare(a.until, b.until))
-	})
-	for from, to := 0, 0; from < len(all); from = to {
-		x := all[from] // if an answered operation put it there, this is it
-		for to = from; to < len(all) && all[to].era == x.era && all[to].offset == x.offset; {
-			to++
-		}
-		r := riddle{x.offset, all[to-1].until}
-		if r.until == set {
-			continue // nobody found it there
-		}
-		h.shows[x.era] = append(h.shows[x.era], r)
-		if x.until != set && !starts[era{gen: x.gen}][x.offset+1] {
-			h.riddles[x.era] = append(h.riddles[x.era], r)
+	h.riddles, h.shows = make([][]riddle, len(seen)), make([][]riddle, len(seen))
+	for key, all := range seen {
+		slices.SortFunc(all, glimpse.before)
+		for from, to := 0, 0; from < len(all); from = to {
+			x := all[from] // if an answered operation put it there, this is it
+			for to = from; to < len(all) && all[to].gen == x.gen && all[to].offset == x.offset; {
+				to++
+			}
+			r := riddle(all[to-1])
+			if r.until == set {
+				continue // nobody found it there
+			}
+			h.shows[key] = append(h.shows[key], r)
+			if x.until != set && !starts[value{x.gen, x.offset + 1}] {
+				h.riddles[key] = append(h.riddles[key], r)
+			}
 		}
 	}
 }
@@ -109,10 +115,11 @@ const (
 func (f *finder) speculate(k int, endMoves bool) {
 	b := &f.bookmarks[k]
 	if !b.fresh || f.doubtful {
-		b.riddles, b.fresh = f.riddles[era{int32(k), f.gen}], !f.doubtful
+		list := f.riddles
 		if f.doubtful {
-			b.riddles = f.shows[era{int32(k), f.gen}]
+			list = f.shows
 		}
+		b.riddles, b.fresh = of(f.gen, list[k]), !f.doubtful
 	}
 	for len(b.riddles) > 0 && b.riddles[0].until <= f.time {
 		b.riddles = b.riddles[1:]

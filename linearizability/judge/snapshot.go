@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"math/bits"
 	"slices"
 
 	"purgelab/model/op"
@@ -8,7 +9,8 @@ import (
 
 // every is how many events there are between two snapshots, maxKept how many snapshots
 // are kept, maxTries how often the finder tries to get past an event, patience how often
-// it tries at all before it asks whether there is a reason not to.
+// it tries at all before it asks whether there is a reason not to. That costs as much as a
+// part of a history, so it is asked when as much was spent on tries.
 const (
 	every    = 64
 	maxKept  = 24
@@ -74,9 +76,11 @@ func copyBookmarks(to, from []bookmark) []bookmark {
 		to = make([]bookmark, len(from))
 	}
 	for i := range from {
-		configs, unknown := to[i].configs, to[i].unknown
-		to[i] = from[i]
-		to[i].configs, to[i].unknown = append(configs[:0], from[i].configs...), append(unknown[:0], from[i].unknown...)
+		a, b := &to[i], &from[i]
+		a.configs, a.unknown = append(a.configs[:0], b.configs...), append(a.unknown[:0], b.unknown...)
+		a.used, a.riddles, a.fresh = b.used, b.riddles, b.fresh
+		taken := bits.Len64(b.used) // what is in the other slots does not matter
+		copy(a.slots[:taken], b.slots[:taken])
 	}
 	return to
 }
