@@ -66,7 +66,8 @@ type item struct {
 // Prepare makes the search for a history of one partition. No two of the
 // calls and returns are at the same time.
 func Prepare(sem Semantics, ops []Operation, limits Limits) *Problem {
-	p := &Problem{sem: sem, facts: newFacts(ops), initial: create(born(ops)), limits: limits}
+	first, _ := born(ops)
+	p := &Problem{sem: sem, facts: newFacts(ops), initial: create(first), limits: limits}
 	ops = known(ops)
 	ops = p.useSessions(ops)
 	for i := range ops {
@@ -116,13 +117,15 @@ func known(ops []Operation) []Operation {
 }
 
 // born is the incarnation with which a history begins: the one before its first
-// new one. Without any, every position in an answer names it, and every request that was
+// new one; later: it has new ones. Without any, every position in an answer names it, and every request that was
 // answered as one that means it.
-func born(ops []Operation) op.Incarnation {
-	i := op.Incarnation(1)
+func born(ops []Operation) (i op.Incarnation, later bool) {
+	i = 1
 	for n := range ops {
-		if ops[n].Request.Kind == op.NewIncarnation && ops[n].Reply != nil {
-			return ops[n].Reply.Agreed.Incarnation
+		if ops[n].Request.Kind == op.NewIncarnation {
+			if later = true; ops[n].Reply != nil {
+				return ops[n].Reply.Agreed.Incarnation, true
+			}
 		}
 		for _, a := range [2]*op.Reply{ops[n].Reply, ops[n].Promise} {
 			if a != nil {
@@ -133,7 +136,7 @@ func born(ops []Operation) op.Incarnation {
 			i = max(i, ops[n].Request.Incarnation)
 		}
 	}
-	return i
+	return i, later
 }
 
 // settledApart tells whether a purge may have been settled at one instant of its

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 
 	"purgelab/model/op"
 )
@@ -33,11 +32,11 @@ func (e *OrderError) Error() string {
 // *OrderError is none of anything: another order may do. It costs one step of the model
 // for an operation, and shares no code with those who look for orders.
 func Replay(sem Semantics, ops []Operation, order []Placed) error {
-	p := &replay{sem: sem, ops: ops, state: create(born(ops)), table: tableOf(sem, ops), removals: removalsOf(ops), placed: make([]bool, len(ops))}
+	first, later := born(ops)
+	p := &replay{sem: sem, ops: ops, state: create(first), succession: later, table: tableOf(sem, ops), removals: removalsOf(ops), placed: make([]bool, len(ops))}
 	p.bare, p.untimed = withheld(ops)
 	p.state = p.table.opened(p.state)
 	p.state.alone = true
-	p.succession = slices.ContainsFunc(ops, func(o Operation) bool { return o.Request.Kind == op.NewIncarnation })
 	latest := int64(0) // call of those placed so far
 	for at, x := range order {
 		if x.Index < 0 || int(x.Index) >= len(ops) {

@@ -16,6 +16,7 @@ type bookmark struct {
 	slots   [64]int32 // pending operations, each with a bit
 	used    uint64    // slots that are taken
 	unknown []int32   // that may take effect yet: the latest ones
+	stores  bool      // some of them may be stores that name a generation
 	riddles []riddle  // of this generation, by offset, if fresh
 	fresh   bool
 }
@@ -292,9 +293,17 @@ func (f *finder) forget() {
 		if len(b.configs) == 1 {
 			f.commit(b)
 		}
+		if !b.stores {
+			continue
+		}
+		b.stores = false
 		b.unknown = slices.DeleteFunc(b.unknown, func(u int32) bool {
 			r := f.ops[u].Request
-			return r.Kind == op.StoreBookmark && !r.Bare && r.At.Generation < f.gen
+			if r.Kind != op.StoreBookmark || r.Bare {
+				return false
+			}
+			b.stores = b.stores || r.At.Generation >= f.gen
+			return r.At.Generation < f.gen
 		})
 	}
 }

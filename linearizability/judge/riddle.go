@@ -26,14 +26,11 @@ func of(g op.Generation, list []riddle) []riddle {
 	return list[from:to]
 }
 
-// glimpse is what one answer tells of a bookmark at an offset: that it was found there
-// up to an instant, or, if until is set, that an answered operation put it there.
-type glimpse riddle
-
+// set instead of an instant says that an answered operation put the bookmark there.
 const set = math.MinInt64
 
-// before orders glimpses of one bookmark.
-func (a glimpse) before(b glimpse) int {
+// before orders riddles of one bookmark.
+func (a riddle) before(b riddle) int {
 	switch {
 	case a.gen != b.gen:
 		return cmp.Compare(a.gen, b.gen)
@@ -47,7 +44,7 @@ func (a glimpse) before(b glimpse) int {
 // at the start.
 func (h *hints) puzzle() {
 	starts := map[value]bool{} // to which something may have moved the start
-	seen := make([][]glimpse, len(h.keys))
+	seen := h.roomForRiddles()
 	for i := range h.ops {
 		o := &h.ops[i]
 		n, a, r := &h.needs[i], o.Reply, o.Request
@@ -63,7 +60,7 @@ func (h *hints) puzzle() {
 		if n.role != keyed || n.anyGen {
 			continue
 		}
-		note := func(o op.Offset, until int64) { seen[n.key] = append(seen[n.key], glimpse{o, until, n.gen}) }
+		note := func(o op.Offset, until int64) { seen[n.key] = append(seen[n.key], riddle{o, until, n.gen}) }
 		switch {
 		case r.Kind == op.StoreBookmark:
 			note(r.At.Offset, set)
@@ -78,24 +75,47 @@ func (h *hints) puzzle() {
 			}
 		}
 	}
-	h.riddles, h.shows = make([][]riddle, len(seen)), make([][]riddle, len(seen))
+	h.riddles, h.shows = make([][]riddle, len(seen)), seen
 	for key, all := range seen {
-		slices.SortFunc(all, glimpse.before)
+		slices.SortFunc(all, riddle.before)
+		shows := all[:0] // there are no more of them than were read
 		for from, to := 0, 0; from < len(all); from = to {
 			x := all[from] // if an answered operation put it there, this is it
 			for to = from; to < len(all) && all[to].gen == x.gen && all[to].offset == x.offset; {
 				to++
 			}
-			r := riddle(all[to-1])
+			r := all[to-1]
 			if r.until == set {
 				continue // nobody found it there
 			}
-			h.shows[key] = append(h.shows[key], r)
+			shows = append(shows, r)
 			if x.until != set && !starts[value{x.gen, x.offset + 1}] {
 				h.riddles[key] = append(h.riddles[key], r)
 			}
 		}
+		seen[key] = shows
 	}
+}
+
+// roomForRiddles is an empty list for each bookmark, with room for what the answers tell
+// of it: where it was found, and where it was put.
+func (h *hints) roomForRiddles() [][]riddle {
+	count, all := make([]int, len(h.keys)), 0
+	for i := range h.needs {
+		if n := &h.needs[i]; n.role == keyed && !n.anyGen {
+			most := 1
+			if !n.pure {
+				most = 2
+			}
+			count[n.key] += most
+			all += most
+		}
+	}
+	room, out := make([]riddle, all), make([][]riddle, len(count))
+	for k, n := range count {
+		out[k], room = room[:0:n], room[n:]
+	}
+	return out
 }
 
 // recent is how many of the latest unknown operations on a bookmark are thought of for

@@ -78,7 +78,7 @@ func copyBookmarks(to, from []bookmark) []bookmark {
 	for i := range from {
 		a, b := &to[i], &from[i]
 		a.configs, a.unknown = append(a.configs[:0], b.configs...), append(a.unknown[:0], b.unknown...)
-		a.used, a.riddles, a.fresh = b.used, b.riddles, b.fresh
+		a.used, a.stores, a.riddles, a.fresh = b.used, b.stores, b.riddles, b.fresh
 		taken := bits.Len64(b.used) // what is in the other slots does not matter
 		copy(a.slots[:taken], b.slots[:taken])
 	}

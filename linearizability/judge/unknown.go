@@ -27,7 +27,9 @@ func (f *finder) callUnknown(i int32) {
 		f.removals = latest(append(f.removals, i), maxUnknown)
 	case r.Kind == op.StoreBookmark || r.Kind == op.DeleteBookmark || r.Kind == op.Poll && r.AutoCommit:
 		if k, asked := f.keys[r.Key]; asked {
-			f.bookmarks[k].unknown = latest(append(f.bookmarks[k].unknown, i), maxUnknown)
+			b := &f.bookmarks[k]
+			b.unknown = latest(append(b.unknown, i), maxUnknown)
+			b.stores = b.stores || r.Kind == op.StoreBookmark && !r.Bare
 		}
 	}
 }
