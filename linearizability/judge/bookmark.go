@@ -157,7 +157,7 @@ func (f *finder) startsThere(i int32) bool {
 func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 	f.eager(b)
 	out := f.out[:0]
-	var seen keys[[3]uint64]
+	var seen, met keys[[3]uint64]
 	todo := append(f.todo[:0], b.configs...)
 	for k := 0; k < len(todo) && k < maxTried; k++ {
 		c := todo[k]
@@ -186,8 +186,8 @@ func (f *finder) search(b *bookmark, s int, unknown bool) []config {
 		}
 		for _, u := range b.unknown[max(0, len(b.unknown)-maxUnknown):] {
 			offset := f.effect(u, c.offset)
-			if offset == c.offset || slices.Contains(c.spent, u) {
-				continue
+			if offset == c.offset || slices.Contains(c.spent, u) || !met.add([3]uint64{uint64(offset), c.done, uint64(len(c.spent))}) {
+				continue // of those that lead to the same, the first will do
 			}
 			next := config{offset, c.done, &step{c.last, u, f.tick()}, append(slices.Clip(c.spent), u)}
 			f.readAll(b, &next)

@@ -155,7 +155,7 @@ func (f *finder) speculate(k int, endMoves bool) {
 		return
 	}
 	found := false
-	for _, c := range slices.Clone(b.configs) {
+	for _, c := range b.configs { // solve adds more, which are not looked at
 		found = f.solve(b, &c, unknown) || found
 	}
 	if found {
