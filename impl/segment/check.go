@@ -14,6 +14,7 @@ const checkBytes = 64 << 10
 // checking is a file that is being checked, and what was read of it.
 type checking struct {
 	read *Reader
+	held bool // the file was open before
 	file
 }
 
@@ -26,15 +27,22 @@ func (l *Log) Check() (more bool, err error) {
 	f := l.unread[0]
 	if len(l.files) > 0 && f.base >= l.files[0].base { // else it is reclaimed
 		if l.check == nil {
-			l.check = &checking{read: NewReader(l.o), file: file{size: fileHeader, end: f.base}}
+			l.check = &checking{read: NewReader(l.o), held: f.h != nil, file: file{size: fileHeader, end: f.base}}
 		}
-		whole, err := l.check.part(f, l.o.IndexEvery)
+		err := l.learn(f)
+		whole := false
+		if err == nil {
+			whole, err = l.check.part(f, l.o.IndexEvery)
+		}
 		if err != nil {
 			l.endCheck()
 			return true, fmt.Errorf("segment: check: %w", err)
 		}
 		if !whole {
 			return true, nil
+		}
+		if !l.check.held {
+			f.close()
 		}
 	}
 	l.endCheck()

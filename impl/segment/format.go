@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	fileMagic  = 0x32534c50 // "PLS2"
+	fileMagic  = 0x33534c50 // "PLS3"
 	batchMagic = 0x54424c50 // "PLBT"
 
 	fileHeader  = 76
@@ -33,11 +33,27 @@ func (o owner) String() string { return fmt.Sprintf("%v/g%d", o.id, o.gen) }
 // summary is what a file says of the one before it, which nothing is written to any
 // more. Its messages end where those of the file that says so begin.
 type summary struct {
-	base op.Offset
-	size int64        // of the file; 0 if there is none before
-	sum  uint32       // of the batches as they travel, see piece.go
-	op   op.Number    // of the last batch
-	ts   op.Timestamp // of the last batch
+	base   op.Offset
+	number uint32       // one less than that of the file that says so
+	size   int64        // of the file; 0 if there is none before
+	sum    uint32       // of the batches as they travel, see piece.go
+	op     op.Number    // of the last batch
+	ts     op.Timestamp // of the last batch
+}
+
+// A number of a file has so many bits, the size of one before it the others of 64.
+const (
+	numberBits = 24
+	numberMask = 1<<numberBits - 1
+	sizeBits   = 64 - numberBits
+)
+
+// next is the number of the file after the one that s is of.
+func (s *summary) next() uint32 {
+	if s.size == 0 {
+		return 0
+	}
+	return (s.number + 1) & numberMask
 }
 
 func appendFileHeader(b []byte, o owner, base op.Offset, before summary) []byte {
@@ -47,7 +63,7 @@ func appendFileHeader(b []byte, o owner, base op.Offset, before summary) []byte 
 	b = binary.LittleEndian.AppendUint32(b, uint32(o.gen))
 	b = binary.LittleEndian.AppendUint64(b, uint64(base))
 	b = binary.LittleEndian.AppendUint64(b, uint64(before.base))
-	b = binary.LittleEndian.AppendUint64(b, uint64(before.size))
+	b = binary.LittleEndian.AppendUint64(b, uint64(before.size)|uint64(before.next())<<sizeBits)
 	b = binary.LittleEndian.AppendUint32(b, before.sum)
 	b = binary.LittleEndian.AppendUint64(b, uint64(before.op))
 	b = binary.LittleEndian.AppendUint64(b, uint64(before.ts))
@@ -67,13 +83,18 @@ func decodeFileHeader(file string, b []byte, want owner, base op.Offset) (before
 	if got := op.Offset(binary.LittleEndian.Uint64(b[28:])); got != base {
 		return before, true, &corrupt.Error{File: file, Offset: 28, What: "segment base", Want: base, Got: got}
 	}
-	return summary{
+	size := binary.LittleEndian.Uint64(b[44:])
+	before = summary{
 		base: op.Offset(binary.LittleEndian.Uint64(b[36:])),
-		size: int64(binary.LittleEndian.Uint64(b[44:])),
+		size: int64(size & (1<<sizeBits - 1)),
 		sum:  binary.LittleEndian.Uint32(b[52:]),
 		op:   op.Number(binary.LittleEndian.Uint64(b[56:])),
 		ts:   op.Timestamp(binary.LittleEndian.Uint64(b[64:])),
-	}, false, nil
+	}
+	if before.size > 0 {
+		before.number = uint32(size>>sizeBits-1) & numberMask
+	}
+	return before, false, nil
 }
 
 // batch is the head of a batch; body is the encoded payloads, bytes all of it.

@@ -90,7 +90,7 @@ func (in *Intake) before() summary {
 		return summary{}
 	}
 	p := in.pieces[in.at-1]
-	return summary{base: p.Base, size: p.Size, sum: p.Sum, op: in.ends.op, ts: in.ends.ts}
+	return summary{base: p.Base, number: uint32(in.at - 1), size: p.Size, sum: p.Sum, op: in.ends.op, ts: in.ends.ts}
 }
 
 // resume reads what the disk holds of the present piece. A file that is whole is

@@ -3,15 +3,13 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"purgelab/impl/corrupt"
-	"purgelab/impl/defect"
 	"purgelab/impl/vfs"
 	"purgelab/model/op"
 )
 
-// header is what Open reads of every file before it reads more of any.
+// header is what is read of a file before more of it.
 type header struct {
 	f       *file
 	size    int64 // of the file on the disk
@@ -39,13 +37,17 @@ func (l *Log) header(base op.Offset) (*header, error) {
 		return fail(err)
 	}
 	d.before, d.foreign, d.damage = decodeFileHeader(d.f.name, b, l.owner, base)
+	d.f.number = d.before.next()
 	return d, nil
 }
 
-// close lets the file go, if there is one.
-func (d *header) close() {
-	if d != nil && d.f.h != nil {
-		d.f.h.Close()
+func (d *header) close() { d.f.close() }
+
+// close lets the file go, if it is open.
+func (f *file) close() {
+	if f.h != nil {
+		f.h.Close()
+		f.h = nil
 	}
 }
 
@@ -58,9 +60,8 @@ func readFull(h vfs.File, n int64) ([]byte, error) {
 	return b, nil
 }
 
-// load takes in one file; later, if there is one, comes after it. torn is damage that
-// nothing proves to have been durable.
-func (l *Log) load(head, later *header, next *op.Offset, r *Report) (torn *corrupt.Error, err error) {
+// load takes in one file. torn is damage that nothing proves to have been durable.
+func (l *Log) load(head *header, next *op.Offset, r *Report) (torn *corrupt.Error, err error) {
 	f := head.f
 	if head.damage != nil {
 		head.close()
@@ -71,13 +72,6 @@ func (l *Log) load(head, later *header, next *op.Offset, r *Report) (torn *corru
 		return torn, nil
 	}
 	l.files = append(l.files, f)
-	if l.vouches(later, head) {
-		x := later.before
-		f.end, f.size, f.sum, f.op, f.ts, *next = later.f.base, x.size, x.sum, x.op, x.ts, later.f.base
-		l.unread = append(l.unread, f)
-		r.Unread++
-		return nil, nil
-	}
 	b, err := readFull(f.h, head.size)
 	if err != nil {
 		return nil, fmt.Errorf("segment: open %s: %w", f.name, err)
@@ -112,18 +106,6 @@ func (l *Log) load(head, later *header, next *op.Offset, r *Report) (torn *corru
 	return torn, nil
 }
 
-// vouches tells whether what the later file says of the one before it stands for
-// reading that: it was written when that was whole, and the checkpoint covers the
-// beginning of the later one, too. One above it may be what an unlink left of another
-// life of this log.
-func (l *Log) vouches(later, head *header) bool {
-	if later == nil || later.damage != nil || later.f.base >= l.needed {
-		return false
-	}
-	x := later.before
-	return x.base == head.f.base && x.size == head.size && x.size > fileHeader && x.op <= l.o.Applied && x.ts <= l.o.Timestamp
-}
-
 // take counts batch x, with which b begins, as the next of f.
 func (f *file) take(x *batch, b []byte, every int) {
 	f.note(f.end, x.ts, every)
@@ -150,54 +132,4 @@ func (l *Log) fits(f *file, x *batch) error {
 		return bad(16, "batch op", fmt.Sprintf("above %d", max(l.o.Applied, l.lastOp)), x.op)
 	}
 	return nil
-}
-
-// indexed gives a file that Open did not read its index. It is read whole for that,
-// once.
-func (l *Log) indexed(f *file) error {
-	if len(f.index) > 0 {
-		return nil
-	}
-	g, err := l.whole(f)
-	if err == nil {
-		f.index = g.index
-	}
-	return err
-}
-
-// whole reads a file that is not written to any more, and checks that it is what the
-// one after it says.
-func (l *Log) whole(f *file) (*file, error) {
-	b, err := readFull(f.h, f.size)
-	if err == io.EOF {
-		size, err := f.h.Size()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		return nil, &corrupt.Error{File: f.name, Offset: size, What: "bytes of the file", Want: f.size, Got: size}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.name, err)
-	}
-	if _, _, err := decodeFileHeader(f.name, b, l.owner, f.base); err != nil {
-		return nil, err
-	}
-	g := &file{name: f.name, base: f.base, end: f.base, size: fileHeader}
-	for g.size < f.size {
-		x, err := l.decode(g.name, g.size, b[g.size:])
-		if err == nil {
-			err = l.fits(g, &x)
-		}
-		if err != nil {
-			return nil, err
-		}
-		g.take(&x, b[g.size:], l.o.IndexEvery)
-	}
-	if l.o.Defects.Has(defect.ChecksumIgnored) {
-		g.sum = f.sum
-	}
-	if err := f.is(g.end, g.sum); err != nil {
-		return nil, err
-	}
-	return g, nil
 }

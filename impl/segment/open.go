@@ -12,8 +12,8 @@ import (
 
 // Report says what Open found and did.
 type Report struct {
-	// Files are readable. Of Unread ones only the header was read, since the next one
-	// says what is in them; Batches is what was read in the others.
+	// Files are readable. Unread ones were taken on trust; Batches is what was read in
+	// the others.
 	Files, Unread, Batches int
 	// Torn, if not nil, is why the log was cut above the checkpoint.
 	Torn *corrupt.Error
@@ -35,9 +35,19 @@ func Open(o Options) (*Log, Report, error) {
 	own := owner{o.Identity, o.Generation}
 	l := &Log{o: o, owner: own, sum: own.sum(), end: o.End, ts: o.Timestamp}
 	var r Report
+	if err := l.open(&r); err != nil {
+		l.Close()
+		return nil, r, err
+	}
+	return l, r, nil
+}
+
+// open is Open; what it opened before an error is still open then.
+func (l *Log) open(r *Report) error {
+	o := &l.o
 	bases, err := l.list()
 	if err != nil {
-		return nil, r, err
+		return err
 	}
 	// The start lies in the last file that begins at or below it. Older files
 	// are leftovers of a reclaim, or of an unlink that a power loss undid.
@@ -54,7 +64,7 @@ func Open(o Options) (*Log, Report, error) {
 		if len(bases) > 0 {
 			e.Got = bases[0]
 		}
-		return nil, r, e
+		return e
 	}
 	// needed is where the messages end that must be there: none if the start has
 	// reached the end, since all files may have been reclaimed then, and of the
@@ -62,48 +72,42 @@ func Open(o Options) (*Log, Report, error) {
 	if o.Start < o.End {
 		l.needed = o.End
 	}
+	if bases, err = l.trust(bases, r); err != nil {
+		return err
+	}
 	// next is the offset that the next batch must have.
 	var next op.Offset
-	var later *header // of the file that comes next
 	if len(bases) > 0 {
-		if later, err = l.header(bases[0]); err != nil {
-			return nil, r, err
-		}
 		next = bases[0]
 	}
 	for i, base := range bases {
-		head := later
-		if later = nil; i+1 < len(bases) {
-			if later, err = l.header(bases[i+1]); err != nil {
-				return nil, r, err
-			}
-		}
 		if base > o.End && i == 0 || base != next {
 			bad := &corrupt.Error{File: l.name(base), What: "segment base", Want: next, Got: base}
 			if i == 0 {
 				bad.Want = o.End
 			}
 			if next < l.needed {
-				return nil, r, bad
+				return bad
 			}
-			head.close()
-			later.close()
-			return l.finish(&r, bad, bases[i:])
+			return l.finish(r, bad, bases[i:])
 		}
-		torn, err := l.load(head, later, &next, &r)
+		head, err := l.header(base)
 		if err != nil {
-			return nil, r, err
+			return err
+		}
+		torn, err := l.load(head, &next, r)
+		if err != nil {
+			return err
 		}
 		if torn != nil {
 			rest := bases[i+1:]
 			if k := len(l.files); k == 0 || l.files[k-1].base != base {
 				rest = bases[i:] // not even its header is there
 			}
-			later.close()
-			return l.finish(&r, torn, rest)
+			return l.finish(r, torn, rest)
 		}
 	}
-	return l.finish(&r, nil, nil)
+	return l.finish(r, nil, nil)
 }
 
 // list returns the bases of the files, ascending.
@@ -134,12 +138,12 @@ func (l *Log) cut(f *file, size int64, r *Report) error {
 }
 
 // finish checks that nothing durable is missing and removes files after a cut.
-func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Report, error) {
+func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) error {
 	r.Torn, r.Files = torn, len(l.files)
 	if k := len(l.files); k > 0 && l.files[k-1].end < l.o.End {
 		f := l.files[k-1]
 		if f.end < l.needed {
-			return nil, *r, &corrupt.Error{File: f.name, Offset: f.size, What: "end of the messages", Want: l.o.End, Got: f.end}
+			return &corrupt.Error{File: f.name, Offset: f.size, What: "end of the messages", Want: l.o.End, Got: f.end}
 		}
 		for _, f := range l.files {
 			l.below = append(l.below, f.base)
@@ -148,17 +152,17 @@ func (l *Log) finish(r *Report, torn *corrupt.Error, rest []op.Offset) (*Log, Re
 	}
 	for _, base := range rest {
 		if err := l.o.FS.Remove("segment.cut.remove", l.name(base)); err != nil {
-			return nil, *r, fmt.Errorf("segment: cut: %w", err)
+			return fmt.Errorf("segment: cut: %w", err)
 		}
 		r.Removed++
 	}
 	if len(rest) > 0 {
 		if err := l.o.FS.SyncDir("segment.cut.dirsync", l.o.Dir); err != nil {
-			return nil, *r, fmt.Errorf("segment: cut: %w", err)
+			return fmt.Errorf("segment: cut: %w", err)
 		}
 	}
 	// Whatever was found above the checkpoint may be in the cache only.
 	l.newName = len(l.files) > 0
 	r.Lowest = l.Lowest()
-	return l, *r, nil
+	return nil
 }

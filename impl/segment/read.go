@@ -57,16 +57,23 @@ func (l *Log) FirstAt(ts op.Timestamp, start, limit op.Offset) (op.Offset, op.Ti
 		if f.base >= limit {
 			break
 		}
-		if f.ts < ts || f.end <= start {
+		if f.end <= start {
 			continue
+		}
+		err := l.learn(f)
+		if err == nil && f.ts < ts {
+			continue
+		}
+		if err == nil {
+			err = l.indexed(f)
+		}
+		if err != nil {
+			return 0, 0, false, fmt.Errorf("segment: find time %d: %w", ts, err)
 		}
 		var at op.Offset
 		var got op.Timestamp
 		found := false
-		if err := l.indexed(f); err != nil {
-			return 0, 0, false, fmt.Errorf("segment: find time %d: %w", ts, err)
-		}
-		err := l.scan(f, f.beforeTime(ts), func(b *batch) bool {
+		err = l.scan(f, f.beforeTime(ts), func(b *batch) bool {
 			if b.base >= limit {
 				return false
 			}
@@ -134,6 +141,9 @@ func sealed(b []byte, sum uint32) []byte {
 // scan reads and checks batches of a file from a point on, until yield is false
 // or the file ends. The batch, and the payloads in it, are valid during the call.
 func (l *Log) scan(f *file, from point, yield func(*batch) bool) error {
+	if err := l.hold(f); err != nil {
+		return err
+	}
 	at, next := from.at, from.offset
 	var b batch
 	var buf []byte // of the file from byte at on

@@ -26,12 +26,14 @@ func TestEveryCallOfAnOpenFails(t *testing.T) {
 			r := faultfs.New(faultfs.FailBefore)
 			r.Op, r.Nth = call, nth
 			set := faultfs.NewSet(r)
-			o.FS = set.Wrap(d.FS())
+			disk := &counting{FS: set.Wrap(d.FS())}
+			o.FS = disk
 			_, _, err := Open(o)
 			if set.Hits() == 0 {
 				require.NoError(t, err)
 				break
 			}
+			require.Zero(t, disk.open, "%s %d", call, nth)
 			failed++
 			require.ErrorIs(t, err, faultfs.ErrInjected, "%s %d", call, nth)
 			require.NotErrorIs(t, err, corrupt.ErrCorrupt)
@@ -107,9 +109,12 @@ func TestIntactButWrong(t *testing.T) {
 			_, err = f.WriteAt("t", c.bytes, 0)
 			require.NoError(t, err)
 			o.End, o.Applied = 4, 5
+			disk := &counting{FS: d.FS()}
+			o.FS = disk
 			_, _, err = Open(o)
 			require.ErrorIs(t, err, corrupt.ErrCorrupt)
 			require.ErrorContains(t, err, c.want)
+			require.Zero(t, disk.open)
 		})
 	}
 }

@@ -10,25 +10,31 @@
 //     checkpoint does. What the checkpoint says is durable, up to its end, must
 //     be there whole. Above that the journal is the source, so what is torn there
 //     is cut off and reported.
-//   - Open reads the files that a checkpoint does not cover, and the last one. Of
-//     the others it reads only the headers: each says what the file before it was
-//     when it was whole, and that its length is so is checked.
-//   - No message is answered that was not checked: the first read of such a file
-//     reads it whole. Check goes through all of them, a part a call. What is damaged
-//     is refused by Open, Check or the read, whichever meets it first.
+//   - Open reads the files that a checkpoint does not cover, and the last one. The
+//     others it takes on trust, and opens only the first of them: its number shows
+//     whether one between is missing.
+//   - No message is answered that was not checked: the first use of such a file reads
+//     what the header of the next one says of it, as it was when it was whole, and the
+//     first read of a message in it all of it. Check goes through all of them, a part a
+//     call. What is damaged is refused by Open, Check or the read, whichever meets it
+//     first.
 //   - Reads come from disk, checked, through a sparse index: one point every
 //     IndexEvery bytes, of the files that were read. Nothing else of the log is in
 //     memory.
 //
 // A file seg-<base offset>.log, little endian:
 //
-//	+0   magic       u32   "PLS2"
+//	+0   magic       u32   "PLS3"
 //	+4   identity    20    cluster, partition, replica, incarnation
 //	+24  generation  u32
 //	+28  base        i64   offset of the first message
-//	+36  before      36    of the file before this one: base i64, size i64, crc32c
-//	                       u32 of its batches as they travel, op u64 and timestamp
-//	                       i64 of its last batch; zero if there was none
+//	+36  before      8     base of the file before this one, i64
+//	+44  size        5     of that file
+//	+49  number      3     of this file: one more than that of the file before, modulo
+//	                       2^24
+//	+52  before      20    of the file before: crc32c u32 of its batches as they travel,
+//	                       op u64 and timestamp i64 of its last batch; all of it is zero
+//	                       if there was none
 //	+72  crc32c      u32   of bytes 0..71
 //	+76  batches
 //
@@ -104,9 +110,11 @@ type point struct {
 type file struct {
 	name      string
 	base, end op.Offset
+	number    uint32
+	trusted   bool         // what follows is not known, but h if it is not nil
 	ts        op.Timestamp // of the last batch
 	op        op.Number    // of the last batch
-	h         vfs.File
+	h         vfs.File     // nil: not open
 	size      int64
 	index     []point // empty: not read yet
 	sum       uint32  // of the batches as they travel, see piece.go
@@ -197,6 +205,7 @@ func (l *Log) begin(n op.Number, base op.Offset, ts op.Timestamp, payloads []op.
 	if k := len(l.files); k > 0 {
 		before = l.files[k-1].summary()
 	}
+	f.number = before.next()
 	l.buf = appendFileHeader(l.buf[:0], l.owner, base, before)
 	l.buf = appendBatch(l.buf, l.sum, n, base, ts, payloads)
 	if _, err := h.WriteAt("segment.roll.write", l.buf, 0); err != nil {
@@ -221,7 +230,7 @@ func (l *Log) stored(f *file, n op.Number, ts op.Timestamp, count int, b []byte)
 }
 
 func (f *file) summary() summary {
-	return summary{base: f.base, size: f.size, sum: f.sum, op: f.op, ts: f.ts}
+	return summary{base: f.base, number: f.number, size: f.size, sum: f.sum, op: f.op, ts: f.ts}
 }
 
 // note adds a point for the batch that begins at the end of f, if it is due.
@@ -292,7 +301,7 @@ func (l *Log) Reclaim(start op.Offset) (bool, error) {
 	if err := l.remove(l.files[0].name); err != nil {
 		return false, err
 	}
-	l.files[0].h.Close()
+	l.files[0].close()
 	l.files = append([]*file(nil), l.files[1:]...)
 	return true, nil
 }
@@ -326,7 +335,7 @@ func (l *Log) Reclaimable(start op.Offset) bool {
 // Close lets the files go; it syncs nothing.
 func (l *Log) Close() {
 	for _, f := range l.files {
-		f.h.Close()
+		f.close()
 	}
 	l.files = nil
 	l.endCheck()

@@ -48,12 +48,15 @@ func (l *Log) Pieces(start op.Offset, m Mark) ([]Source, bool, error) {
 	}
 	var out []Source
 	for _, f := range l.files {
+		if f.base != m.last.Base && f.end <= start {
+			continue
+		}
+		if err := l.learn(f); err != nil {
+			return nil, true, fmt.Errorf("segment: piece from offset %d: %w", f.base, err)
+		}
 		p := f.piece()
 		if f.base == m.last.Base {
 			p = m.last
-		}
-		if p.End <= start {
-			continue
 		}
 		s, err := p.source(), error(nil)
 		if f.base < start {

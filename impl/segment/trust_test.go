@@ -11,10 +11,11 @@ import (
 	"purgelab/model/op"
 )
 
-// counting is a disk that knows how many bytes were read from it.
+// counting is a disk that knows how many bytes were read from it, how many files were
+// opened or made, and how many of those are open.
 type counting struct {
 	vfs.FS
-	read int
+	read, opened, open int
 }
 
 type countingFile struct {
@@ -23,8 +24,25 @@ type countingFile struct {
 }
 
 func (c *counting) Open(path string) (vfs.File, error) {
-	f, err := c.FS.Open(path)
-	return countingFile{f, c}, err
+	return c.opening(c.FS.Open(path))
+}
+
+func (c *counting) Create(label vfs.Label, path string) (vfs.File, error) {
+	return c.opening(c.FS.Create(label, path))
+}
+
+func (c *counting) opening(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	c.opened++
+	c.open++
+	return countingFile{f, c}, nil
+}
+
+func (f countingFile) Close() error {
+	f.fs.open--
+	return f.File.Close()
 }
 
 func (f countingFile) ReadAt(p []byte, off int64) (int, error) {
@@ -48,19 +66,20 @@ func long(t *testing.T, n op.Number) Options {
 	return o
 }
 
-// TestOpenReadsTheTail: of what a checkpoint covers Open reads a header a file, and it
-// reads the rest, however much there is before.
+// TestOpenReadsTheTail: Open opens and reads the same, however much a checkpoint covers.
 func TestOpenReadsTheTail(t *testing.T) {
-	tail := 0
+	tail := &counting{}
 	for _, n := range []op.Number{302, 3002, 30002} {
 		o := long(t, n)
 		l, r, err := Open(o)
 		require.NoError(t, err)
-		got := o.FS.(*counting).read - fileHeader*r.Files
-		if tail == 0 {
-			tail = got
+		got := *o.FS.(*counting)
+		if tail.FS == nil {
+			*tail = got
 		}
-		require.Equal(t, tail, got, "%d ops", n)
+		require.Equal(t, tail.read, got.read, "%d ops", n)
+		require.Equal(t, tail.opened, got.opened, "%d ops", n)
+		require.Equal(t, r.Files-r.Unread, got.open, "%d ops", n)
 		require.Greater(t, r.Unread, int(n)/5)
 		require.Less(t, r.Files-r.Unread, 10)
 		recs, err := l.Read(0, op.Offset(n-1), int(n))
@@ -73,7 +92,68 @@ func TestOpenReadsTheTail(t *testing.T) {
 			checks++
 		}
 		require.Equal(t, r.Unread, checks, "one file a call")
+		l.Close()
+		require.Zero(t, o.FS.(*counting).open)
 	}
+}
+
+// TestCheckLeavesNothingOpen: a check of many files holds one at a time.
+func TestCheckLeavesNothingOpen(t *testing.T) {
+	o := long(t, 3002)
+	l, r, err := Open(o)
+	require.NoError(t, err)
+	disk := o.FS.(*counting)
+	before := disk.open
+	for more := true; more; {
+		more, err = l.Check()
+		require.NoError(t, err)
+		require.LessOrEqual(t, disk.open, before+2)
+	}
+	require.Equal(t, before, disk.open)
+	require.Greater(t, disk.opened, r.Unread)
+	_, err = l.Read(0, 1, 1)
+	require.NoError(t, err, "it is opened again")
+}
+
+// TestHeaderTakenOnTrust: a byte of the header of a file that Open does not read is
+// damaged. No message of it is answered, nor of the file before, of which it speaks.
+func TestHeaderTakenOnTrust(t *testing.T) {
+	for at := range int64(fileHeader) {
+		o := long(t, 302)
+		l, _, err := Open(o)
+		require.NoError(t, err)
+		f := l.files[3]
+		flip(t, o.FS, f.name, at)
+		for _, from := range []op.Offset{f.base - 1, f.base} {
+			_, err = l.Read(from, o.End, 1)
+			require.ErrorIs(t, err, corrupt.ErrCorrupt)
+			require.ErrorContains(t, err, f.name)
+		}
+		_, _, err = checked(o)
+		require.ErrorIs(t, err, corrupt.ErrCorrupt)
+	}
+}
+
+// TestMissingFile: a file that a checkpoint covers is gone, whichever.
+func TestMissingFile(t *testing.T) {
+	o := long(t, 302)
+	l, r, err := Open(o)
+	require.NoError(t, err)
+	for i := range r.Unread + 1 {
+		o := long(t, 302)
+		require.NoError(t, o.FS.Remove("t", l.files[i].name))
+		_, _, err := Open(o)
+		require.ErrorIs(t, err, corrupt.ErrCorrupt, l.files[i].name)
+	}
+}
+
+// TestNumbersBeginAnew: the number of a file is counted modulo what there is room for.
+func TestNumbersBeginAnew(t *testing.T) {
+	before := summary{base: 7, number: numberMask, size: 1<<sizeBits - 1, sum: 1, op: 2, ts: 3}
+	got, _, err := decodeFileHeader("f", appendFileHeader(nil, owner{me, 3}, 9, before), owner{me, 3}, 9)
+	require.NoError(t, err)
+	require.Equal(t, before, got)
+	require.Zero(t, got.next())
 }
 
 // TestDamageTakenOnTrust: a byte of a file that Open does not read is damaged. Whoever
@@ -84,6 +164,7 @@ func TestDamageTakenOnTrust(t *testing.T) {
 	l, r, err := Open(o)
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Unread, "the other one below the checkpoint stands before one that is above")
+	require.NoError(t, l.learn(l.files[0]))
 	size := l.files[0].size
 	require.EqualValues(t, 6, l.files[0].end)
 	for at := int64(fileHeader); at < size; at++ {
@@ -146,7 +227,7 @@ func TestCheckIsBounded(t *testing.T) {
 		before := disk.read
 		more, err = l.Check()
 		require.NoError(t, err)
-		require.LessOrEqual(t, disk.read-before, checkBytes+fileHeader)
+		require.LessOrEqual(t, disk.read-before, checkBytes+2*fileHeader)
 		require.Equal(t, calls < 10, more)
 	}
 	for start := op.Offset(0); start < l.end; start += 7 { // it has an index now
@@ -176,16 +257,18 @@ func TestFileThatSaysWrong(t *testing.T) {
 	}{
 		"as it is":         {func(*summary) {}, 1, ""},
 		"another checksum": {func(s *summary) { s.sum++ }, 1, "checksum of the file"},
-		"another file":     {func(s *summary) { s.base = 3 }, 0, ""},
-		"another length":   {func(s *summary) { s.size-- }, 0, ""},
-		"a later op":       {func(s *summary) { s.op = 6 }, 0, ""},
-		"a later time":     {func(s *summary) { s.ts = 6 }, 0, ""},
-		"nothing":          {func(s *summary) { *s = summary{} }, 0, ""},
+		"another file":     {func(s *summary) { s.base = 3 }, 1, ""},
+		"another length":   {func(s *summary) { s.size-- }, 1, ""},
+		"a later op":       {func(s *summary) { s.op = 6 }, 1, ""},
+		"a later time":     {func(s *summary) { s.ts = 6 }, 1, ""},
+		"nothing":          {func(s *summary) { *s = summary{} }, 0, "number of the file"},
+		"a later number":   {func(s *summary) { s.number++ }, 0, "number of the file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, o := sample(t)
 			l, _, err := Open(o)
 			require.NoError(t, err)
+			require.NoError(t, l.learn(l.files[0]))
 			x := l.files[0].summary()
 			x.op = 3
 			c.say(&x)
@@ -194,6 +277,11 @@ func TestFileThatSaysWrong(t *testing.T) {
 			_, err = f.WriteAt("t", appendFileHeader(nil, l.owner, 6, x), 0)
 			require.NoError(t, err)
 			l, r, err := Open(o)
+			if c.unread == 0 {
+				require.ErrorIs(t, err, corrupt.ErrCorrupt)
+				require.ErrorContains(t, err, c.want)
+				return
+			}
 			require.NoError(t, err)
 			require.Equal(t, c.unread, r.Unread)
 			more, err := l.Check()
