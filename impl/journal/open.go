@@ -66,21 +66,27 @@ func Open(o Options) (*Journal, Report, error) {
 			return nil, r, &corrupt.Error{File: j.name(want), What: "journal file number", Want: want, Got: n}
 		}
 	}
-	for i, n := range numbers {
-		// That of the first file was durable before the log was made to begin there.
-		headed := i < len(numbers)-1 || i == 0 && from.seq > 0
-		if err := j.load(n, i == len(numbers)-1, headed, &r); err != nil {
-			return nil, r, err
-		}
-	}
-	if len(j.index) > 0 && j.index[0].file == 0 {
-		return nil, r, &corrupt.Error{File: j.name(from.number), What: "entry after the start of the journal", Want: from.op + 1, Got: "none"}
-	}
-	r.Files, r.Frames, r.Entries = len(j.files), j.seq, len(j.index)
-	if err := j.settle(); err != nil {
+	if err := j.open(numbers, &from, &r); err != nil {
+		j.Close()
 		return nil, r, err
 	}
 	return j, r, nil
+}
+
+// open reads the files of the log; what it opened before an error is still open then.
+func (j *Journal) open(numbers []uint32, from *start, r *Report) error {
+	for i, n := range numbers {
+		// That of the first file was durable before the log was made to begin there.
+		headed := i < len(numbers)-1 || i == 0 && from.seq > 0
+		if err := j.load(n, i == len(numbers)-1, headed, r); err != nil {
+			return err
+		}
+	}
+	if len(j.index) > 0 && j.index[0].file == 0 {
+		return &corrupt.Error{File: j.name(from.number), What: "entry after the start of the journal", Want: from.op + 1, Got: "none"}
+	}
+	r.Files, r.Frames, r.Entries = len(j.files), j.seq, len(j.index)
+	return j.settle()
 }
 
 // load reads one file; headed: its header is known to have been durable.
@@ -91,25 +97,19 @@ func (j *Journal) load(number uint32, last, headed bool, r *Report) error {
 		return fmt.Errorf("journal: open %s: %w", name, err)
 	}
 	head, err := decodeFileHeader(name, b)
+	if err != nil && !headed && !j.proof(name, b, 0, 0) {
+		// Made but not durable before a crash: no frame was ever in it.
+		f.Close()
+		errors.As(err, &r.Torn)
+		r.Cut = int64(len(b))
+		return j.removeFile(name)
+	}
+	if err == nil {
+		err = j.follows(name, number, &head)
+	}
 	if err != nil {
-		if !headed && !j.proof(name, b, 0, 0) {
-			// Made but not durable before a crash: no frame was ever in it.
-			f.Close()
-			errors.As(err, &r.Torn)
-			r.Cut = int64(len(b))
-			return j.removeFile(name)
-		}
+		f.Close()
 		return err
-	}
-	if head.id != j.o.Identity {
-		return &record.ForeignError{File: name, Want: j.o.Identity, Got: head.id}
-	}
-	if head.number != number {
-		return &corrupt.Error{File: name, Offset: 24, What: "journal file number", Want: number, Got: head.number}
-	}
-	if head.firstSeq != j.seq+1 {
-		// The file before lost whole frames from its end.
-		return &corrupt.Error{File: name, Offset: 28, What: "journal first frame", Want: j.seq + 1, Got: head.firstSeq}
 	}
 	if j.file != nil {
 		j.file.Close()
@@ -144,6 +144,21 @@ func (j *Journal) load(number uint32, last, headed bool, r *Report) error {
 		if err := j.file.Truncate("journal.cut.truncate", at); err != nil {
 			return fmt.Errorf("journal: cut %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// follows checks that a file is this journal's, and comes next.
+func (j *Journal) follows(name string, number uint32, head *fileHead) error {
+	if head.id != j.o.Identity {
+		return &record.ForeignError{File: name, Want: j.o.Identity, Got: head.id}
+	}
+	if head.number != number {
+		return &corrupt.Error{File: name, Offset: 24, What: "journal file number", Want: number, Got: head.number}
+	}
+	if head.firstSeq != j.seq+1 {
+		// The file before lost whole frames from its end.
+		return &corrupt.Error{File: name, Offset: 28, What: "journal first frame", Want: j.seq + 1, Got: head.firstSeq}
 	}
 	return nil
 }

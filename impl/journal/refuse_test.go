@@ -40,7 +40,12 @@ func TestEveryCallOfAnOpenFails(t *testing.T) {
 				d = torn(t)
 			}
 			set := faultfs.NewSet(r)
-			_, _, err := Open(Options{FS: set.Wrap(d.FS()), Dir: "p0/journal", Identity: me, FileBytes: 200})
+			disk := &handles{FS: set.Wrap(d.FS())}
+			j, _, err := Open(Options{FS: disk, Dir: "p0/journal", Identity: me, FileBytes: 200})
+			if err == nil {
+				require.NoError(t, j.Close())
+			}
+			require.Zero(t, disk.open, "%s %d", call, nth)
 			if set.Hits() == 0 {
 				require.NoError(t, err)
 				break
@@ -52,7 +57,7 @@ func TestEveryCallOfAnOpenFails(t *testing.T) {
 			require.ErrorIs(t, err, faultfs.ErrInjected, "%s %d", call, nth)
 			require.NotErrorIs(t, err, ErrCorrupt)
 			require.True(t, vfs.Failed(err))
-			j, _ := open(t, d, 200)
+			j, _ = open(t, d, 200)
 			require.Positive(t, j.Last())
 			if call != "truncate" {
 				require.EqualValues(t, 11, j.Last())
@@ -130,8 +135,10 @@ func TestIntactButWrong(t *testing.T) {
 				_, err = f.WriteAt("t", b, 0)
 				require.NoError(t, err)
 			}
-			_, _, err := Open(Options{FS: fs, Dir: "p0/journal", Identity: me})
+			disk := &handles{FS: fs}
+			_, _, err := Open(Options{FS: disk, Dir: "p0/journal", Identity: me})
 			require.ErrorIs(t, err, corrupt.ErrCorrupt)
+			require.Zero(t, disk.open)
 			require.ErrorContains(t, err, c.want)
 		})
 	}
