@@ -84,6 +84,7 @@ var shorter = map[string]string{
 	"replicas that lost their memory": "suspects", "suspects rejoined": "rejoined", "memberships changed": "memberships",
 	"incarnations begun": "incarnations", "acknowledged operations lost": "acks lost", "disks replaced": "disks replaced",
 	"foreign disks refused": "foreign refused", "replicas of the plane rejoined": "plane rejoined", "purges amid a transfer": "purges amid",
+	"transfers resumed elsewhere": "elsewhere",
 }
 
 // head of the column of an effect.

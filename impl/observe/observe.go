@@ -40,6 +40,9 @@ type Event struct {
 
 	// Boundary, of a state that is offered or staged: the one that comes with it.
 	Boundary op.Number `json:"boundary,omitempty"`
+	// Peer is the machine that a state which is staged comes from. Traces leave it out:
+	// to the specification it is as good as any other.
+	Peer int `json:"-"`
 
 	// State of the replica after the step.
 	Applied op.Number `json:"applied"`

@@ -235,6 +235,7 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 	r.emit(observe.Event{
 		Action: "StageManifest", Op: m.Point.Applied, Term: m.Term, Generation: m.Point.Generation, Boundary: m.Point.Boundary,
 		Kind: kind, Count: int(p.Left()), Last: r.has(m), Key: r.staged.name,
+		Peer: machineOf(r.fetch.from),
 	})
 	if q := p.Ask(false); q != nil {
 		r.fetch.later = fetchTicks

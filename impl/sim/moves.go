@@ -15,6 +15,7 @@ type Moves struct {
 	Offered     int `json:"offered,omitempty"`     // checkpoints that were offered
 	Started     int `json:"started,omitempty"`     // pulls that began with nothing
 	Resumed     int `json:"resumed,omitempty"`     // pulls that went on with what was there
+	Elsewhere   int `json:"elsewhere,omitempty"`   // of those, pulls from another machine than before
 	Interrupted int `json:"interrupted,omitempty"` // pulls that ended without an install
 	Completed   int `json:"completed,omitempty"`   // installs
 	Purged      int `json:"purged,omitempty"`      // purges that fell into a transfer
@@ -29,6 +30,7 @@ type Moves struct {
 // pulls is who gets the state of a shard now, by machine.
 type pulls struct {
 	on     []bool
+	from   []int     // where what it has staged came from last
 	purged op.Number // the last purge that was counted
 }
 
@@ -53,9 +55,13 @@ func (m *Moves) note(e *observe.Event, p *pulls, d replica.Design) {
 		pulling[e.Replica] = true
 		if e.Kind == "resumed" {
 			m.Resumed++
+			if e.Peer != p.from[e.Replica] {
+				m.Elsewhere++
+			}
 		} else {
 			m.Started++
 		}
+		p.from[e.Replica] = e.Peer
 	case "CommitInstall":
 		m.Completed++
 		pulling[e.Replica] = false
@@ -101,6 +107,7 @@ func (m *Moves) each(f func(name string, n int)) {
 	f("transfers offered", m.Offered)
 	f("transfers started", m.Started)
 	f("transfers resumed", m.Resumed)
+	f("transfers resumed elsewhere", m.Elsewhere)
 	f("transfers interrupted", m.Interrupted)
 	f("transfers completed", m.Completed)
 	f("purges amid a transfer", m.Purged)
@@ -121,6 +128,7 @@ func (m *Moves) add(o *Moves) {
 	m.Offered += o.Offered
 	m.Started += o.Started
 	m.Resumed += o.Resumed
+	m.Elsewhere += o.Elsewhere
 	m.Interrupted += o.Interrupted
 	m.Completed += o.Completed
 	m.Purged += o.Purged

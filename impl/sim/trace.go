@@ -29,7 +29,7 @@ type source struct {
 func (r *recorder) init(c *Cluster, s observe.Sink) {
 	*r = recorder{c: c, sink: s, committed: make([]op.Number, len(c.shards)), booted: make([]op.Incarnation, len(c.shards)), leader: make([]int, len(c.shards)), members: make([]op.Number, len(c.shards)), of: make([][]source, c.o.Replicas+1)}
 	for range c.shards {
-		r.pulling = append(r.pulling, pulls{on: make([]bool, c.o.Replicas+1)})
+		r.pulling = append(r.pulling, pulls{on: make([]bool, c.o.Replicas+1), from: make([]int, c.o.Replicas+1)})
 	}
 	for id := range r.of {
 		for h := range c.shards {

@@ -78,7 +78,7 @@ var metWhole = []string{
 // though nobody has a bug: no group lets what is committed go back, nor has a later
 // incarnation begun where its offer meets a member of an older one, but for an instant.
 func metCompacted() []string {
-	out := []string{"transfers started", "transfers interrupted", "transfers resumed", "transfers completed", "purges amid a transfer"}
+	out := []string{"transfers started", "transfers interrupted", "transfers resumed", "transfers resumed elsewhere", "transfers completed", "purges amid a transfer"}
 	for _, r := range []transfer.Reason{
 		transfer.OlderIncarnation, transfer.NotAbove, transfer.Contradiction, transfer.WrongChecksum, transfer.WrongChunk, transfer.AnotherOffer,
 		transfer.Behind, transfer.Recovering, transfer.Suspect,
