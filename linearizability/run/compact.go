@@ -23,7 +23,7 @@ func (s *Settings) Shape() (checkpoint, segment, journal int) {
 
 // compact makes journals short, and transfers a matter of many chunks, if the
 // settings ask for it. Files, checkpoints and what is kept are small in some runs and
-// larger in others.
+// larger in others. Of the runs that Policies makes one in eight is compacted by bytes.
 func (s *Settings) compact(o *sim.Options) {
 	if s.CompactOps == 0 {
 		return
@@ -32,5 +32,14 @@ func (s *Settings) compact(o *sim.Options) {
 	o.Compact = replica.Compaction{Ops: s.CompactOps, Keep: []int{0, s.CompactOps / 4, s.CompactOps}[shape.IntN(3)]}
 	o.CheckpointOps = min(o.CheckpointOps, max(2, s.CompactOps/2))
 	o.JournalBytes = 512 << shape.IntN(3)
+	if s.byBytes() {
+		o.Compact.Ops, o.Compact.Bytes = 0, int64(o.JournalBytes)
+	}
 	o.Transfer = replica.TransferOptions{ChunkBytes: 100 << shape.IntN(4), Window: 1 + shape.IntN(3), Budget: 1 << (3 * shape.IntN(5))}
+}
+
+// byBytes tells whether a journal is compacted once it has more than a file of bytes,
+// however many ops that are.
+func (s *Settings) byBytes() bool {
+	return s.CompactOps == compactOps && sim.Split(s.Seed, "bytes").IntN(8) == 0
 }

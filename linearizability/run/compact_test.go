@@ -37,6 +37,28 @@ func TestRunsWithTransfers(t *testing.T) {
 	require.Equal(t, m.Started+m.Resumed, m.Completed+m.Interrupted)
 }
 
+// TestRunsCompactedByBytes: some of the runs that Policies makes ask only for how many
+// bytes a journal takes, and their journals are compacted, too.
+func TestRunsCompactedByBytes(t *testing.T) {
+	drawn := 0
+	for seed := uint64(1); seed <= 40; seed++ {
+		s := Settings{Seed: seed, Faults: "all", CompactOps: compactOps, NoTrace: true}
+		require.NoError(t, s.Complete())
+		var o sim.Options
+		s.shape(&o)
+		require.NotEqual(t, o.Compact.Ops > 0, o.Compact.Bytes > 0, "seed %d", seed)
+		if o.Compact.Bytes == 0 {
+			continue
+		}
+		r := mustRun(t, s)
+		require.Equal(t, verdict.Pass, r.Verdict, "%s: %v", r.Settings.Replay(), r.Violated())
+		require.Positive(t, r.Effects.Moves.Compacted, r.Settings.Replay())
+		t.Logf("seed %d: %d bytes, %+v", seed, o.Compact.Bytes, r.Effects.Moves)
+		drawn++
+	}
+	require.Positive(t, drawn)
+}
+
 func TestCompactOpsOfADesign(t *testing.T) {
 	s := Settings{CompactOps: -1}
 	require.EqualError(t, s.Complete(), "compact-ops -1: want 0 to 1000000")
