@@ -256,6 +256,7 @@ type Replica struct {
 	staged    staged
 	homes     bool
 	localTurn bool
+	tooLarge  bool // it was told that the state is too large to be offered, since the last offer
 
 	// Ticks to wait after a disk failed: pause before the next op is materialized
 	// or purge step taken, later before a checkpoint or a reclaim goes on.

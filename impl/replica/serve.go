@@ -61,6 +61,7 @@ func (r *Replica) serve(by *Message, q *transfer.Request) error {
 		if m, err = r.sender.Offer(member, r.eng, r.termOf); err != nil {
 			return r.notOffered(err)
 		}
+		r.tooLarge = false
 		r.emit(observe.Event{Action: "OfferTransfer", Op: m.Point.Applied, Term: m.Term, Generation: m.Point.Generation, Boundary: m.Point.Boundary, Last: must})
 	}
 	r.sendTransfer(to, &transfer.Message{Offer: m, ID: m.ID()})
@@ -74,7 +75,11 @@ func (r *Replica) notOffered(err error) error {
 	if !refused && !errors.Is(err, engine.ErrNoPoint) {
 		return r.again(&r.later, err)
 	}
-	r.log.Debug("transfer not offered", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
+	tell := r.log.Debug
+	if reason == transfer.TooLarge && !r.tooLarge { // nobody can catch up until it is smaller
+		tell, r.tooLarge = r.log.Warn, true
+	}
+	tell("transfer not offered", "replica", r.cfg.ID, "partition", r.cfg.Partition, "error", err)
 	if refused {
 		r.emit(observe.Event{Action: "RefuseTransfer", Kind: string(reason)})
 	} else if r.checkpoint == nil {
