@@ -91,7 +91,7 @@ policies: build ## every durability policy and size over the seeds POLICIES, log
 crash-points: ## one machine, and an install of a state, broken at every disk call and again in recovery; the cases are counted
 	$(GO) test ./linearizability/crashpoints -run TestMatrix -crash-points -v
 	$(GO) test ./impl/transfer -run EveryCrashPoint -crashes 1 -every 41 -v
-	$(GO) test ./impl/replica -run InstallCrashPoints -every 1 -v -timeout 30m
+	$(GO) test ./impl/replica -run InstallCrashPoints -every 1 -v -timeout 60m
 
 teeth-reasons: build ## what the judge calls each known bug that clients see, written to docs/judging.md
 	$(BIN) teeth --reasons docs/judging.md

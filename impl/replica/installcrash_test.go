@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/engine"
+	"purgelab/impl/transfer"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
@@ -23,6 +25,10 @@ import (
 // call is what it holds before the next.
 // Whatever a boot finds must be the state as of an op as everybody had it: of the old
 // home while nobody was told of the new one, and of the new home from then on.
+// Where not all is synced, a loss of power makes the member a suspect, which says so and
+// serves nothing; what is kept of it is of the old home or of the new one. Only between
+// the record of the new home and its first boot it does not: all that is there is synced,
+// and it has promised nothing since.
 
 var every = flag.Int("every", 2003, "one in so many second crashes of the matrix of installs")
 
@@ -45,9 +51,12 @@ type behind struct {
 	was   op.Number              // the member's last op
 	last  op.Number              // of all; what comes after it are elections, which show nothing
 	shown map[op.Number][]string // what a replica shows that has applied so much
+
+	suspects int // boots of a member that had lost its memory
 }
 
-// shows is what a replica shows, but for a floor of its own.
+// shows is what a replica shows, but for a floor of its own, and for the members where
+// they change because one of them lost its memory.
 func (c *cluster) shows(r *Replica) string {
 	f := r.eng.Facts()
 	records, err := r.eng.Read(f.Start, 1<<20)
@@ -55,11 +64,16 @@ func (c *cluster) shows(r *Replica) string {
 	if r.cfg.Design == ResetRecord {
 		f.Boundary = 0
 	}
-	return fmt.Sprint(f.Generation, f.Boundary, f.Start, f.End, f.LastTimestamp, f.Settled, records, r.eng.Bookmarks(), string(r.sessions.encode()), r.members)
+	s := fmt.Sprint(f.Generation, f.Boundary, f.Start, f.End, f.LastTimestamp, f.Settled, records, r.eng.Bookmarks(), string(r.sessions.encode()))
+	if !c.cfg.Policy.forgetful() {
+		s += fmt.Sprint(r.members)
+	}
+	return s
 }
 
-func newBehind(t *testing.T, d Design) *behind {
-	b := &behind{cluster: newClusterOf(t, 3, func(cfg *Config) { moving(cfg); cfg.Design = d }), shown: map[op.Number][]string{}}
+func newBehind(t *testing.T, d Design, p Policy) *behind {
+	c := newClusterOf(t, 3, func(cfg *Config) { moving(cfg); cfg.Design, cfg.Policy = d, p })
+	b := &behind{cluster: c, shown: map[op.Number][]string{engine.Bootstrap: {c.shows(c.replicas[0])}}}
 	b.elect()
 	lead := b.leader()
 	b.id = lead%3 + 1
@@ -112,6 +126,8 @@ type life struct {
 	sure  bool // it told that the install is made
 	news  bool // a boot found the new home
 	calls []crashfs.Call
+	lost  bool // it lost power since the last boot that came to its end
+	other bool // it did before, and that made it a suspect
 }
 
 func (b *behind) life() *life {
@@ -164,6 +180,7 @@ func (l *life) lives(name string, s *strike) (at vfs.Label, struck bool) {
 	if at == "" {
 		return "", false
 	}
+	l.lost = l.lost || s.power
 	l.crash(id, s.power)
 	return at, true
 }
@@ -171,8 +188,16 @@ func (l *life) lives(name string, s *strike) (at vfs.Label, struck bool) {
 // judge demands the old state or the new one of a member that was just opened.
 func (l *life) judge(name string) {
 	r := l.replicas[l.of.id-1]
-	_, moved := homeNumber(r.View().Home)
 	require.Contains(l.t, l.of.shown[min(r.applied, l.of.last)], l.shows(r), "%s: as of op %d", name, r.applied)
+	forgot := l.lost && l.cfg.Policy.forgetful()
+	if l.other || forgot && r.View().Joining {
+		l.judgeOther(name, r)
+		return
+	}
+	_, moved := homeNumber(r.View().Home)
+	// All of the new home is synced, and nothing was promised from there yet.
+	require.True(l.t, !forgot || moved && r.Report().Journal.Frames == 0, "%s: no suspect", name)
+	l.lost = false
 	if moved {
 		require.Greater(l.t, r.applied, l.of.was, name)
 		require.Greater(l.t, r.jr.First(), l.of.was, name)
@@ -184,14 +209,40 @@ func (l *life) judge(name string) {
 	require.False(l.t, l.news, "%s: the old state is back after the new one was seen", name)
 }
 
+// judgeOther demands that a member that lost power joins as another one, until it belongs,
+// and serves nothing; and that what is kept of the member that it was first is of one of its
+// two homes, and of the new one if the install was told of.
+func (l *life) judgeOther(name string, r *Replica) {
+	if l.lost {
+		require.True(l.t, r.View().Joining, name)
+	}
+	if r.View().Joining {
+		reason, _ := transfer.Refused(r.standing().Check())
+		require.Equal(l.t, transfer.Suspect, reason, name)
+		require.False(l.t, r.leading, name)
+		l.of.suspects++
+	}
+	if !l.other {
+		require.Positive(l.t, l.count(l.of.id, "Rejoin", ""), name)
+		require.EqualValues(l.t, engine.Bootstrap, r.applied, name)
+		kept := r.cfg.member
+		_, moved := homeNumber(kept.Kept)
+		require.Equal(l.t, moved, kept.Evidence.Last > l.of.was, "%s: %q holds op %d", name, kept.Kept, kept.Evidence.Last)
+		require.True(l.t, kept.Evidence.Intact, name)
+		require.True(l.t, moved || !l.sure && !l.news, "%s: what is kept is from before the install", name)
+	}
+	l.lost, l.other = false, true
+}
+
 // rest lives to the end, loses power with all that was not synced, and looks what is left.
 func (l *life) rest(name string) {
 	l.lives(name, nil)
 	l.replicas[l.of.id-1] = nil
 	l.losses[l.of.id]++
 	l.disks[l.of.id-1].PowerLossAs(nil)
+	l.lost = true
 	l.lives(name, nil)
-	require.True(l.t, l.news, name)
+	require.True(l.t, l.news || l.other, name)
 	if l.cfg.Design == ResetRecord {
 		l.alike()
 	} else {
@@ -203,10 +254,13 @@ func (l *life) rest(name string) {
 }
 
 func TestInstallCrashPoints(t *testing.T) {
-	for _, d := range []Design{Ordered, ResetRecord, Advance} {
-		t.Run(d.String(), func(t *testing.T) {
+	for _, x := range []struct {
+		Design
+		Policy
+	}{{Ordered, Policy{}}, {ResetRecord, Policy{}}, {Advance, Policy{}}, {Ordered, allReplicated}, {Advance, allReplicated}} {
+		t.Run(fmt.Sprintf("%s %s", x.Design, x.Messages), func(t *testing.T) {
 			t.Parallel()
-			b := newBehind(t, d)
+			b := newBehind(t, x.Design, x.Policy)
 			base := b.life()
 			base.lives("nothing breaks", nil)
 			require.Equal(t, 1, base.count(b.id, "CommitInstall", ""))
@@ -251,7 +305,8 @@ func TestInstallCrashPoints(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d disk calls; crashes in recovery: one in %d of %d", len(calls), *every, n)
+			t.Logf("%d disk calls; crashes in recovery: one in %d of %d; boots of suspects: %d", len(calls), *every, n, b.suspects)
+			require.Equal(t, x.forgetful(), b.suspects > 0)
 			for _, of := range slices.Sorted(maps.Keys(first)) {
 				t.Logf("  %-22s first %5d, second %6d", of, first[of], second[of])
 			}
