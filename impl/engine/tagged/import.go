@@ -91,6 +91,9 @@ func (m *imported) bookmarks() (bool, error) {
 	return false, nil
 }
 
+// names syncs the folder before the record of the checkpoint does so once more: whatever a
+// crash leaves of a home, its checkpoint speaks of no file that is not there. No boot sees
+// that, since the home has no name yet, and the crash points of an install pass without it.
 func (m *imported) names() (bool, error) {
 	if !m.loose() {
 		if err := m.o.FS.SyncDir("transfer.names", m.folder()); err != nil {
