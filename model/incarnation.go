@@ -63,3 +63,18 @@ func (sem Semantics) misdirected(s *State, r *op.Request, c Choice) bool {
 	}
 	return c.Refused || r.Kind != op.Purge || sem.Numbering == Continue
 }
+
+// mayLose tells whether a new incarnation may lack an op of kind k that took effect in
+// the one before, by what it may lose.
+func mayLose(l op.Losses, k op.Kind) bool {
+	if l&op.LosesSynced != 0 {
+		return true
+	}
+	switch k {
+	case op.Poll, op.StoreBookmark, op.DeleteBookmark:
+		return l&op.LosesBookmarks != 0
+	case op.Purge: // it takes both, and is as durable as the stricter policy
+		return l&op.LosesBookmarks != 0 && l&op.LosesMessages != 0
+	}
+	return l&op.LosesMessages != 0
+}

@@ -77,19 +77,7 @@ func (p *Problem) next(i op.Incarnation) *succession {
 
 // mayLose tells whether an op may be missing in the new incarnation though it
 // took effect in the old one.
-func (s *succession) mayLose(k op.Kind) bool {
-	may := s.operation.Request.MayLose
-	if may&op.LosesSynced != 0 {
-		return true
-	}
-	switch k {
-	case op.Poll, op.StoreBookmark, op.DeleteBookmark:
-		return may&op.LosesBookmarks != 0
-	case op.Purge: // it takes both, and is as durable as the stricter policy
-		return may&op.LosesBookmarks != 0 && may&op.LosesMessages != 0
-	}
-	return may&op.LosesMessages != 0
-}
+func (s *succession) mayLose(k op.Kind) bool { return mayLose(s.operation.Request.MayLose, k) }
 
 // admits tells whether the new incarnation may have gone on from a state.
 func (s *succession) admits(c *State) bool {

@@ -82,7 +82,7 @@ func Init() *State { return create(1) }
 // create is a partition that was just created as incarnation i.
 func create(i op.Incarnation) *State { return &State{incarnation: i, born: i} }
 
-// Incarnation, Generation, Settled, Start, End and LastTimestamp are the
+// Incarnation, Generation, Settled, Start, End, LastTimestamp and LastSession are the
 // facts of the state that docs/contract.md names.
 func (s *State) Incarnation() op.Incarnation { return s.incarnation }
 func (s *State) Generation() op.Generation   { return s.generation }
@@ -90,6 +90,7 @@ func (s *State) Settled() op.Generation      { return s.settled }
 func (s *State) Start() op.Offset            { return s.start }
 func (s *State) End() op.Offset              { return s.log.len() }
 func (s *State) LastTimestamp() op.Timestamp { return s.latest }
+func (s *State) LastSession() op.Session     { return s.lastSession }
 
 // Message returns the message at a readable offset.
 func (s *State) Message(o op.Offset) (op.Record, bool) {

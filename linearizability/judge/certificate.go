@@ -13,12 +13,18 @@ import (
 // A certificate is an order of a history, written out: for each partition a line that
 // names it, then a line for each operation in its place, which names the line of the
 // history at which the operation is invoked. What an operation of unknown outcome chose
-// comes after it: t=, the timestamp of an append, g=, the generation of a purge.
+// comes after it: t=, the timestamp of an append, g=, the generation of a purge. So does
+// "again", if this is another copy of its request. A new incarnation that lacks something
+// is there twice: first with keep=, and how many lines are kept; then, after what else is
+// in the log from which it begins, as itself.
 //
 //	partition 0
 //	1
 //	5 t=17
 //	3
+//	9 keep=2
+//	3 again t=19
+//	9
 const partitionWord = "partition"
 
 // WriteCertificate writes the order of one partition.
@@ -28,11 +34,19 @@ func WriteCertificate(w io.Writer, partition op.Partition, ops []model.Operation
 	for _, x := range order {
 		o := &ops[x.Index]
 		fmt.Fprintf(b, "%d", o.Line)
-		if o.Reply == nil && o.Request.Kind == op.Append {
-			fmt.Fprintf(b, " t=%d", x.Timestamp)
+		open := o.Reply == nil
+		switch x.As {
+		case model.Cut:
+			fmt.Fprintf(b, " keep=%d", x.Open)
+		case model.Again:
+			b.WriteString(" again")
+			open = true
 		}
-		if o.Reply == nil && o.Request.Kind == op.Purge {
-			fmt.Fprintf(b, " g=%d", x.Generation)
+		if open && o.Request.Kind == op.Append {
+			fmt.Fprintf(b, " t=%d", x.Open)
+		}
+		if open && o.Request.Kind == op.Purge {
+			fmt.Fprintf(b, " g=%d", x.Open)
 		}
 		b.WriteByte('\n')
 	}
@@ -100,13 +114,16 @@ func placed(words []string, lines map[int]int32) (x model.Placed, err error) {
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		switch name {
-		case "t":
-			_, err = fmt.Sscan(value, &x.Timestamp)
-		case "g":
-			_, err = fmt.Sscan(value, &x.Generation)
+		case "again":
+			x.As = model.Again
+			continue
+		case "keep":
+			x.As = model.Cut
+		case "t", "g":
 		default:
-			err = fmt.Errorf("want t= or g=, got %q", w)
+			return x, fmt.Errorf("want t=, g=, again or keep=, got %q", w)
 		}
+		_, err = fmt.Sscan(value, &x.Open)
 		if err != nil {
 			return x, err
 		}

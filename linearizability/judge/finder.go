@@ -43,6 +43,9 @@ type finder struct {
 	// explain what a change of the start may explain, too.
 	doubtful, bold bool
 	time           int64 // of the latest event
+	effort         int   // how often it tries to get past an event
+	variant        int   // if not 0, more is thought of from the beginning, in another way
+	whole          bool  // the history is not one of several incarnations
 
 	now   int64 // places given so far
 	order []place
@@ -57,17 +60,28 @@ type place struct {
 
 // find looks for an order. The error names the operation at which it gave up.
 func find(h *hints) ([]model.Placed, error) {
+	f := newFinder(h)
+	f.whole = true
+	f.events()
+	return f.find()
+}
+
+func newFinder(h *hints) *finder {
 	n := len(h.ops)
-	f := &finder{hints: h, done: make([]bool, n), called: make([]bool, n), busy: make([]bool, n), finished: make([]int32, 0, n), order: make([]place, 0, n)}
+	f := &finder{hints: h, done: make([]bool, n), called: make([]bool, n), busy: make([]bool, n), finished: make([]int32, 0, n), order: make([]place, 0, n), effort: maxTries}
 	f.bookmarks = make([]bookmark, len(h.keys))
 	for i := range f.bookmarks {
 		f.bookmarks[i].configs = []config{{offset: none}}
 	}
-	f.events()
+	return f
+}
+
+func (f *finder) find() ([]model.Placed, error) {
 	if !f.run() || !f.keepPromises() {
 		return nil, f.stuck
 	}
 	for k := range f.bookmarks {
+		f.prefer(&f.bookmarks[k], int32(k))
 		f.commit(&f.bookmarks[k])
 	}
 	slices.SortFunc(f.order, func(a, b place) int { return cmp.Compare(a.at, b.at) })
@@ -81,18 +95,18 @@ func find(h *hints) ([]model.Placed, error) {
 // run goes through all events. Where it is stuck it goes back and tries again, with some
 // operations in their places earlier than they need be.
 func (f *finder) run() bool {
-	r := rand.New(rand.NewPCG(uint64(len(f.ops)), 1))
+	r := rand.New(rand.NewPCG(uint64(len(f.ops)), uint64(1+f.variant)))
 	var kept []*snapshot // in the order of time
 	tries, furthest, all, gone, asked := 0, 0, 0, 0, false
 	for f.event() < len(f.calls)+len(f.returns) {
 		if n := f.event(); n >= furthest && n%every == 0 && (len(kept) == 0 || kept[len(kept)-1].event() < n) {
 			kept = f.keep(kept)
 		}
-		f.doubtful = f.event() <= furthest
+		f.doubtful = f.event() <= furthest || f.variant > 0
 		f.bold = f.doubtful && tries%2 == 0
 		gone++
 		if f.advanceTime() {
-			if f.doubtful && len(f.pending) > 0 && r.IntN(3+9*(tries%4)) == 0 {
+			if f.doubtful && len(f.pending) > 0 && r.IntN(3+9*((tries+f.variant)%4)) == 0 {
 				if i := f.pending[r.IntN(len(f.pending))]; f.needs[i].role != registers {
 					f.force(i)
 					f.stuck = nil
@@ -104,17 +118,17 @@ func (f *finder) run() bool {
 			furthest, tries = n, 0
 			f.why = f.stuck
 		}
-		if !asked && all >= patience && 4*(gone-f.event()) >= len(f.calls)+len(f.returns) {
+		if f.whole && !asked && all >= patience && 4*(gone-f.event()) >= len(f.calls)+len(f.returns) {
 			if asked = true; f.reason() != nil {
 				return false // no order would be found, however often it is tried
 			}
 		}
-		if tries, all = tries+1, all+1; tries > maxTries || all > maxTries*5+len(f.ops)/100 {
+		if tries, all = tries+1, all+1; tries > f.effort || all > f.effort*5+len(f.ops)/100 {
 			f.stuck = f.why
 			return false
 		}
 		f.stuck = nil
-		f.restore(kept[max(0, len(kept)-1-tries*len(kept)/(maxTries+1))])
+		f.restore(kept[max(0, len(kept)-1-tries*len(kept)/(f.effort+1))])
 	}
 	return true
 }
@@ -321,7 +335,7 @@ func (f *finder) append(i int32, ts op.Timestamp) bool {
 		return f.done[i] || f.fail(i, "the end moved from %d to %d", at, f.end)
 	}
 	f.latest = max(f.latest, ts)
-	f.put(model.Placed{Index: i, Timestamp: f.latest})
+	f.put(model.Placed{Index: i, Open: int64(f.latest)})
 	for range n {
 		f.times = append(f.times, f.latest)
 	}

@@ -30,33 +30,46 @@ type hints struct {
 	riddles [][]riddle
 	shows   [][]riddle // with those that something explains
 
+	last map[int32]op.Offset // bookmarks, as the next incarnation shows them first
+
 	room op.Offset // how many more offsets may be noted
 	// unfit is why no order can be looked for; reasons are those that were met.
 	unfit   error
-	begins  bool // there are new incarnations
-	later   bool // there was something before, of which nothing is known
+	begins  bool    // there are new incarnations
+	lived   []*life // then, those that have an order
+	later   bool    // there was something before, of which nothing is known
 	reasons []Reason
 	sought  bool                 // for a reason, which was
 	found   *Reason              // nil: there is none
 	writers map[op.Payload][]nth // made when asked for
+	gens    []op.Generation      // sorted; made when asked for
 	calls   []int32              // in the order of time, like returns; made when asked for
 	returns []int32
 }
 
 // hintsOf reads a history.
 func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
-	h := &hints{
+	h := newHints(sem, ops)
+	if h.judgeable(); h.unfit == nil {
+		h.learn()
+	}
+	return h
+}
+
+func newHints(sem model.Semantics, ops []model.Operation) *hints {
+	return &hints{
 		sem: sem, ops: ops, keys: map[op.Key]int32{}, logs: map[op.Generation][]int32{}, read: map[int32]reading{},
 		purgesOf: map[op.Generation][]int32{}, stamps: map[op.Position]op.Timestamp{},
 	}
-	if h.judgeable(); h.unfit != nil {
-		return h
-	}
+}
+
+// learn reads all answers.
+func (h *hints) learn() {
 	h.place()
 	h.recognize()
-	h.needs = make([]need, len(ops))
-	for i := range ops {
-		o := &ops[i]
+	h.needs = make([]need, len(h.ops))
+	for i := range h.ops {
+		o := &h.ops[i]
 		if o.Request.Kind == op.Purge {
 			h.intends(int32(i))
 		}
@@ -69,7 +82,6 @@ func hintsOf(sem model.Semantics, ops []model.Operation) *hints {
 		}
 	}
 	h.puzzle()
-	return h
 }
 
 // judgeable tells whether this package knows what the answers of a history reveal.

@@ -9,6 +9,9 @@
 //	bookmark.go   what the bookmark of a key may be
 //	unknown.go    operations of unknown outcome that an answer needs
 //	riddle.go     bookmarks that only unknown outcomes explain
+//	lives.go      a history with new incarnations, divided into them
+//	succeed.go    orders of them, one after the other
+//	begin.go      how a new incarnation begins
 //	snapshot.go   what the finder goes back to where it is stuck
 //	reason.go     why there is no order: classes, promises, and misplaced messages
 //	part.go       what of a history rules may look at
@@ -27,6 +30,9 @@
 package judge
 
 import (
+	"maps"
+	"slices"
+
 	"purgelab/model"
 	"purgelab/model/op"
 )
@@ -46,11 +52,11 @@ type Verdict struct {
 func Judge(sem model.Semantics, ops []model.Operation) Verdict {
 	h := hintsOf(sem, ops)
 	v := Verdict{}
-	v.Judged, v.Unknown = h.count()
-	if h.unfit == nil {
-		if v.Order, v.GaveUp = find(h); v.GaveUp == nil {
+	if h.unfit == nil || h.begins {
+		if v.Order, v.GaveUp = h.order(); v.GaveUp == nil {
 			v.GaveUp = model.Replay(sem, ops, v.Order)
 		}
+		v.Judged, v.Unknown = h.count()
 		if v.GaveUp == nil {
 			return v
 		}
@@ -60,17 +66,21 @@ func Judge(sem model.Semantics, ops []model.Operation) Verdict {
 	return v
 }
 
+// order looks for one.
+func (h *hints) order() ([]model.Placed, error) {
+	if h.begins {
+		return succeed(h)
+	}
+	return find(h)
+}
+
 // Explain looks for a reason alone. A history that has an order has none.
 func Explain(sem model.Semantics, ops []model.Operation) *Reason { return hintsOf(sem, ops).reason() }
 
 func (h *hints) count() (judged, unknown int) {
 	sem, ops := h.sem, h.ops
-	seen, latest := map[op.Generation]bool{}, op.Generation(0)
-	for i := range h.needs {
-		if n := &h.needs[i]; ops[i].Reply != nil && !n.anyGen && (n.gen != latest || i == 0) {
-			seen[n.gen], latest = true, n.gen
-		}
-	}
+	seen := map[op.Generation]bool{}
+	h.saw(seen)
 	for i := range ops {
 		o := &ops[i]
 		if o.Reply != nil {
@@ -87,4 +97,27 @@ func (h *hints) count() (judged, unknown int) {
 		}
 	}
 	return judged, unknown
+}
+
+// saw adds the generations that answers show.
+func (h *hints) saw(seen map[op.Generation]bool) {
+	latest := op.Generation(0)
+	for i := range h.needs {
+		if n := &h.needs[i]; h.ops[i].Reply != nil && !n.anyGen && (n.gen != latest || i == 0) {
+			seen[n.gen], latest = true, n.gen
+		}
+	}
+	for _, l := range h.lived {
+		l.saw(seen)
+	}
+}
+
+// generations that answers show, sorted.
+func (h *hints) generations() []op.Generation {
+	if h.gens == nil {
+		seen := map[op.Generation]bool{}
+		h.saw(seen)
+		h.gens = slices.Sorted(maps.Keys(seen))
+	}
+	return h.gens
 }

@@ -18,6 +18,7 @@ const (
 	purges                // may begin a generation
 	mismatch              // a purge that found something else than it expected
 	registers             // opens a session
+	begins                // begins the next incarnation
 	keyed                 // reads or changes the bookmark of key
 )
 
@@ -54,6 +55,10 @@ func (h *hints) needOf(o *model.Operation, a *op.Reply) need {
 	n := need{gen: a.Position.Generation, startMax: unlimited, endMax: unlimited, key: -1}
 	next := r.Kind == op.Poll && r.Strategy == op.Next
 	switch {
+	case r.Kind == op.NewIncarnation:
+		n.role = begins
+		n.start(a.Start)
+		n.end(a.End)
 	case r.Kind == op.Purge && a.Code == op.Mismatch: // its bounds are those of another instant
 		n.role, n.anyGen = mismatch, true
 	case bounded(a.Code):

@@ -41,6 +41,9 @@ func (f *finder) purgeTo(g op.Generation) (int32, bool) {
 func (f *finder) purge(i int32, g op.Generation) bool {
 	o := &f.ops[i]
 	if g > f.gen && o.Request.Expected != nil {
+		if o.Request.Expected.Incarnation != f.born {
+			return f.fail(i, "it expects %s, in incarnation %d", *o.Request.Expected, f.born)
+		}
 		e := need{gen: o.Request.Expected.Generation, startMax: unlimited}
 		e.end(o.Request.Expected.Offset)
 		if !f.reach(i, &e) {
@@ -65,7 +68,7 @@ func (f *finder) purge(i int32, g op.Generation) bool {
 	if g > f.gen && g <= f.settled {
 		return f.fail(i, "intent %d is settled", f.settled)
 	}
-	f.put(model.Placed{Index: i, Generation: g})
+	f.put(model.Placed{Index: i, Open: int64(g)})
 	if g > f.gen {
 		f.gen, f.settled, f.start, f.end = g, g, 0, 0
 		f.times = make([]op.Timestamp, 0, len(f.logs[g]))
@@ -83,7 +86,7 @@ func (f *finder) refuse(g op.Generation, end op.Offset) bool {
 			continue
 		}
 		r := f.ops[i].Request
-		if end == 0 && r.Intent <= g || end > 0 && r.Expected != nil && r.Expected.Generation == g && r.Expected.Offset == end {
+		if end == 0 && r.Intent <= g || end > 0 && r.Expected != nil && *r.Expected == (op.Position{Incarnation: f.born, Generation: g, Offset: end}) {
 			if !f.force(i) {
 				return false
 			}
@@ -93,15 +96,16 @@ func (f *finder) refuse(g op.Generation, end op.Offset) bool {
 }
 
 // mismatch puts a purge that settled its intent without any effect, or found it
-// settled: after the lower ones, which would find the same.
+// settled: after the lower ones, which would find the same. One that expects something
+// else may come later, when a higher generation is there.
 func (f *finder) mismatch(i int32) bool {
 	g := f.ops[i].Request.Intent
 	for _, y := range slices.Clone(f.pending) {
-		if f.needs[y].role == purges && f.ops[y].Reply.Position.Generation < g && !f.busy[y] && !f.done[y] && !f.force(y) {
+		if f.needs[y].role == purges && f.ops[y].Reply.Position.Generation < g && f.expected(y) && !f.busy[y] && !f.done[y] && !f.force(y) {
 			return false
 		}
 	}
-	if f.restarts() && !f.promisesBelow(g) {
+	if f.restarts() && (!f.promisesBelow(g) || !f.generationsBelow(i, g)) {
 		return false
 	}
 	settled := f.restarts() && g <= f.settled
@@ -123,6 +127,17 @@ func (f *finder) mismatch(i int32) bool {
 		f.settled = max(f.settled, g)
 	}
 	f.put(model.Placed{Index: i})
+	return true
+}
+
+// generationsBelow purges to the generations that answers show, up to an intent that is
+// about to be settled: none of them could begin after that.
+func (f *finder) generationsBelow(i int32, intent op.Generation) bool {
+	for _, g := range f.generations() {
+		if f.gen < g && g < intent && !f.reachGeneration(i, g) {
+			return false
+		}
+	}
 	return true
 }
 

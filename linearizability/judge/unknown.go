@@ -46,37 +46,33 @@ func latest(list []int32, n int) []int32 {
 const maxFill = 256
 
 // fill appends what was never read, up to the next message that is known, or up to an
-// end that is needed: appends of unknown outcome whose sizes add up to the gap.
+// end that is needed: appends of unknown outcome whose sizes add up to the gap, or, if
+// none do, to more than the end that is needed.
 func (f *finder) fill(i int32, to op.Offset) bool {
-	held := f.logs[f.gen]
-	for o := f.end; o < min(to, op.Offset(len(held))); o++ {
+	held, known := f.logs[f.gen], f.end+2*maxFill
+	for o := f.end; o < min(known, op.Offset(len(held))); o++ {
 		if held[o] != 0 {
-			to = o
+			known = o
 		}
 	}
-	gap := int(to - f.end)
+	gap, sum := int(min(to, known)-f.end), -1
 	if gap > maxFill {
 		return f.fail(i, "nothing shows %d messages at %d", gap, f.end)
 	}
 	f.appends = slices.DeleteFunc(f.appends, func(a int32) bool { return f.done[a] })
-	last := make([]int32, gap+1) // with which append a sum is reached first; -1: it is not
-	for s := range last {
-		last[s] = -1
-	}
-	for _, a := range f.appends[max(0, len(f.appends)-maxFill):] {
-		n := len(f.ops[a].Request.Payloads)
-		for s := gap; s >= n; s-- {
-			if last[s] < 0 && (s == n || last[s-n] >= 0) {
-				last[s] = a
-			}
+	var by []int32
+	for _, most := range [2]int{gap, int(known - f.end)} {
+		if sum < 0 {
+			by = f.sums(most)
+			sum = slices.IndexFunc(by[gap:], func(a int32) bool { return a >= 0 })
 		}
+	}
+	if sum < 0 {
+		return f.fail(i, "no appends of unknown outcome make %d messages at %d", gap, f.end)
 	}
 	var chosen []int32
-	for s := gap; s > 0; s -= len(f.ops[last[s]].Request.Payloads) {
-		if last[s] < 0 {
-			return f.fail(i, "no appends of unknown outcome make %d messages at %d", gap, f.end)
-		}
-		chosen = append(chosen, last[s])
+	for s := gap + sum; s > 0; s -= len(f.ops[by[s]].Request.Payloads) {
+		chosen = append(chosen, by[s])
 	}
 	slices.Sort(chosen)
 	for _, a := range chosen {
@@ -91,6 +87,24 @@ func (f *finder) fill(i int32, to op.Offset) bool {
 	return true
 }
 
+// sums tells of each number of messages with which append of unknown outcome it is
+// reached first; -1: it is not.
+func (f *finder) sums(most int) []int32 {
+	by := make([]int32, most+1)
+	for s := range by {
+		by[s] = -1
+	}
+	for _, a := range f.appends[max(0, len(f.appends)-maxFill):] {
+		n := len(f.ops[a].Request.Payloads)
+		for s := most; s >= n; s-- {
+			if by[s] < 0 && (s == n || by[s-n] >= 0) {
+				by[s] = a
+			}
+		}
+	}
+	return by
+}
+
 // trimUnknown moves the start by a delete-records of unknown outcome: to where it is
 // needed, if one leads there, else as far as one leads below.
 func (f *finder) trimUnknown(to op.Offset) bool {
@@ -102,8 +116,7 @@ func (f *finder) trimUnknown(to op.Offset) bool {
 			cutoff = f.end
 		}
 		current := r.Bare || r.Kind == op.Purge || r.At.Generation == f.gen
-		expects := r.Expected == nil || r.Expected.Generation == f.gen && r.Expected.Offset == f.end
-		if current && expects && !f.done[i] && cutoff > at && cutoff <= min(to, f.end) {
+		if current && f.expected(i) && !f.done[i] && cutoff > at && cutoff <= min(to, f.end) {
 			best, at = i, cutoff
 		}
 	}
