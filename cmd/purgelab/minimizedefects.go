@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +20,12 @@ func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
 		return &exitError{exitUsage, err}
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(t teeth.Tooth) bool { return !t.ByRuns() })
+	dir := strings.TrimSuffix(f.defects, filepath.Ext(f.defects))
 	b := newBar(cmd.ErrOrStderr(), len(list), "minimize")
 	manyRuns()
 	var rows []minimize.Row
 	for _, t := range list {
-		row := minimize.Defect(cmd.Context(), t, f.jobs)
+		row := minimize.Defect(cmd.Context(), t, f.jobs, dir)
 		rows = append(rows, row)
 		if row.Interrupted {
 			break

@@ -3,6 +3,8 @@ package minimize
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,8 +24,10 @@ type Row struct {
 	Faults     int `json:"faults,omitempty"`
 	Runs       int `json:"runs,omitempty"` // made to get there
 	// Scenario tells whether the smallest can be told as one.
-	Scenario bool   `json:"scenario,omitempty"`
-	Trouble  string `json:"trouble,omitempty"`
+	Scenario bool `json:"scenario,omitempty"`
+	// Replay makes the smallest again, from the files that were kept of it.
+	Replay  string `json:"replay,omitempty"`
+	Trouble string `json:"trouble,omitempty"`
 	// Interrupted: nothing of it is known yet.
 	Interrupted bool `json:"-"`
 }
@@ -33,8 +37,9 @@ func (r *Row) Small() bool {
 	return r.Trouble == "" && r.Ops <= GoalOps && r.Faults <= GoalFaults
 }
 
-// Defect makes the first run small that shows a defect of the table.
-func Defect(ctx context.Context, t teeth.Tooth, jobs int) Row {
+// Defect makes the first run small that shows a defect of the table, and keeps what the
+// small one is made of in a folder of the defect's name, below dir.
+func Defect(ctx context.Context, t teeth.Tooth, jobs int, dir string) Row {
 	row := Row{Defect: t.Name, Design: t.Design}
 	r, property, err := t.Shown(ctx, teeth.DefaultRuns)
 	switch {
@@ -60,7 +65,13 @@ func Defect(ctx context.Context, t teeth.Tooth, jobs int) Row {
 		return row
 	}
 	_, err = Scenario(ctx, t.Name, property, out.Run)
+	if row.Interrupted = ctx.Err() != nil; row.Interrupted {
+		return row
+	}
 	row.Scenario = err == nil
+	if row.Replay, err = out.keep(filepath.Join(dir, t.Name)); err != nil {
+		row.Trouble = err.Error()
+	}
 	return row
 }
 
@@ -81,6 +92,11 @@ func Verdict(rows []Row) verdict.Verdict {
 	return verdict.Fail
 }
 
+// replayLine is how the document tells the command of a row.
+const replayLine = "* %s: `%s`\n"
+
+var replayOf = regexp.MustCompile("^\\* ([a-z-]+): `(purgelab run [^`]+)`$")
+
 const head = "| defect | design | violated | operations | faults | runs made | scenario |\n|---|---|---|---:|---:|---:|---|\n"
 
 // String is the row as a line of the table.
@@ -95,10 +111,17 @@ func (r *Row) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %d → %d | %d → %d | %d | %s |", r.Defect, r.Design, r.Property, r.FromOps, r.Ops, r.FromFaults, r.Faults, r.Runs, told)
 }
 
-// Read reads the rows of a table that Markdown wrote; other lines are passed over.
+// Read reads the rows of a table that Markdown wrote, with their commands; other lines
+// are passed over.
 func Read(text string) []Row {
 	var out []Row
 	for _, line := range strings.Split(text, "\n") {
+		if f := replayOf.FindStringSubmatch(line); f != nil {
+			if i := slices.IndexFunc(out, func(r Row) bool { return r.Defect == f[1] }); i >= 0 {
+				out[i].Replay = f[2]
+			}
+			continue
+		}
 		cells := strings.Split(line, "|")
 		if len(cells) != 9 {
 			continue
@@ -135,7 +158,8 @@ func Merge(old, now []Row) []Row {
 	return out
 }
 
-// Markdown is the table as docs/minimize.md has it, and how many meet the goal.
+// Markdown is the table as docs/minimize.md has it, how many meet the goal, and the
+// commands that make the small runs.
 func Markdown(rows []Row) string {
 	var b strings.Builder
 	small, told := 0, 0
@@ -150,5 +174,11 @@ func Markdown(rows []Row) string {
 		b.WriteString(rows[i].String() + "\n")
 	}
 	fmt.Fprintf(&b, "\n%d of %d defects: at most %d operations and %d faults; %d can be told as a scenario.\n", small, len(rows), GoalOps, GoalFaults, told)
+	b.WriteString("\nThe small runs, each of which violates the property, and does not without the defect:\n\n")
+	for i := range rows {
+		if rows[i].Replay != "" {
+			fmt.Fprintf(&b, replayLine, rows[i].Defect, rows[i].Replay)
+		}
+	}
 	return b.String()
 }

@@ -18,14 +18,14 @@ func tooth(t testing.TB, name string) teeth.Tooth {
 }
 
 func TestRowOfADefect(t *testing.T) {
-	row := Defect(context.Background(), tooth(t, "end-from-records"), 0)
+	row := Defect(context.Background(), tooth(t, "end-from-records"), 0, t.TempDir())
 	require.True(t, row.Small(), "%+v", row)
 	require.True(t, row.Scenario)
 	require.Equal(t, []Row{row}, Read(Markdown([]Row{row})))
 
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	cut := Defect(ctx, tooth(t, "end-from-records"), 0)
+	cut := Defect(ctx, tooth(t, "end-from-records"), 0, t.TempDir())
 	require.Equal(t, verdict.Undecided, Verdict([]Row{row, cut}))
 }
 
@@ -45,7 +45,7 @@ func TestTableKeepsWhatWasNotAsked(t *testing.T) {
 	}
 	text := Markdown(Merge(nil, old))
 	require.Equal(t, []Row{old[1], old[0]}, Read(text))
-	now := Row{Defect: "stale-read", Design: "ordered", Property: "NoHiddenFresh", FromOps: 300, Ops: 3, FromFaults: 22, Faults: 1, Runs: 7, Scenario: true}
+	now := Row{Defect: "stale-read", Design: "ordered", Property: "NoHiddenFresh", FromOps: 300, Ops: 3, FromFaults: 22, Faults: 1, Runs: 7, Scenario: true, Replay: "purgelab run --seed 9 --defect stale-read"}
 	require.Equal(t, []Row{old[1], now, old[0]}, Merge(Read(text), []Row{now}))
 	require.Contains(t, Markdown(Merge(Read(text), []Row{now})), "2 of 3 defects: at most 10 operations and 2 faults; 1 can be told as a scenario.")
 }
