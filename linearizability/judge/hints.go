@@ -34,17 +34,20 @@ type hints struct {
 
 	room op.Offset // how many more offsets may be noted
 	// unfit is why no order can be looked for; reasons are those that were met.
-	unfit   error
-	begins  bool    // there are new incarnations
-	lived   []*life // then, those that have an order
-	later   bool    // there was something before, of which nothing is known
-	reasons []Reason
-	sought  bool                 // for a reason, which was
-	found   *Reason              // nil: there is none
-	writers map[op.Payload][]nth // made when asked for
-	gens    []op.Generation      // sorted; made when asked for
-	calls   []int32              // in the order of time, like returns; made when asked for
-	returns []int32
+	unfit  error
+	begins bool    // there are new incarnations
+	lived  []*life // then, those that have an order
+	later  bool    // there was something before, of which nothing is known
+	// succeeded: other incarnations come before or after, and were left out
+	succeeded bool
+	reasons   []Reason
+	stray     []stray              // messages that nobody appended
+	sought    bool                 // for a reason, which was
+	found     *Reason              // nil: there is none
+	writers   map[op.Payload][]nth // made when asked for
+	gens      []op.Generation      // sorted; made when asked for
+	calls     []int32              // in the order of time, like returns; made when asked for
+	returns   []int32
 }
 
 // hintsOf reads a history.

@@ -18,6 +18,9 @@
 //	regress.go    what never falls, and did
 //	unasked.go    what nobody asked for
 //	rewind.go     bookmarks that nothing explains
+//	reset.go      polls that begin at the end, and no bookmark says why
+//	unwritten.go  messages that nobody appended
+//	single.go     incarnations and numbers that there cannot be
 //	certificate.go  an order, written out
 //
 // An order is believed because model.Replay proves it, a reason because the comment of

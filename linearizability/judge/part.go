@@ -30,6 +30,7 @@ type part struct {
 	answered []model.Operation // with all answers of the incarnation
 	of       []int32
 	later    bool
+	among    bool // other incarnations
 }
 
 // parts is nil if the whole is the only one.
@@ -56,7 +57,7 @@ func (h *hints) parts() []part {
 	appended := h.appendedOnce()
 	var out []part
 	for k, n := range all {
-		p := part{sem: h.sem, later: k > 0}
+		p := part{sem: h.sem, later: k > 0, among: true}
 		carried := h.carried(n, appended)
 		for i := range h.ops {
 			o := &h.ops[i]
@@ -89,7 +90,7 @@ func (p *part) add(o *model.Operation, i int32, unknown, outside bool) {
 // reasons are those of a part, by their places in the whole.
 func (p *part) reasons() []Reason {
 	h := hintsOf(p.sem, p.ops)
-	h.later = p.later
+	h.later, h.succeeded = p.later, p.among
 	h.rules()
 	all := &hints{sem: p.sem, ops: p.answered, reasons: h.reasons}
 	all.repeats()

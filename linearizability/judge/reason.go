@@ -97,6 +97,13 @@ func (h *hints) reason() *Reason {
 }
 
 func (h *hints) seek() *Reason {
+	if !h.later { // else there may have been more
+		h.oneIncarnation()
+		h.refusedNumbers()
+		if !h.begins {
+			h.strays()
+		}
+	}
 	if parts := h.parts(); parts != nil {
 		for _, p := range parts {
 			h.reasons = append(h.reasons, p.reasons()...)
@@ -120,6 +127,10 @@ func (h *hints) rules() {
 		h.gaps()
 	}
 	h.rewinds()
+	if len(h.reasons) == 0 {
+		h.beyond()
+		h.resets()
+	}
 }
 
 // earliest is the reason that is complete first.
@@ -185,6 +196,9 @@ func (h *hints) misplaced(poll int32, p op.Position, m op.Payload, owner int32) 
 	}
 	w, ok := h.writer(m)
 	if !ok {
+		if len(h.writers[m]) == 0 {
+			h.stray = append(h.stray, stray{poll, p, m})
+		}
 		return
 	}
 	base, known := h.position(w.op)

@@ -18,7 +18,7 @@ import (
 // A delete that succeeds, and a poll by next that is refused for its bookmark, find some
 // bookmark: the same holds with anything that sets one. w may be a purge, too, if no
 // purge of the same or a higher intent was called before it: else it may have taken
-// nothing with it.
+// nothing with it. What is set in an earlier generation than a purge began is set before.
 
 // value of a bookmark.
 type value struct {
@@ -31,10 +31,11 @@ const some op.Offset = -2
 // history of one bookmark, as far as time has passed.
 type trace struct {
 	set   map[value]setting
-	any   map[op.Offset]setting // the same, in whatever generation
-	last  setting               // the same, to whatever value
-	wild  bool                  // a poll of unknown outcome was called
-	knows int32                 // the operation with the latest call, of those that returned, that knows the bookmark; -1: none
+	in    map[op.Generation]setting // the same, to whatever offset of a generation
+	any   map[op.Offset]setting     // the same, in whatever generation
+	last  setting                   // the same, to whatever value
+	wild  bool                      // a poll of unknown outcome was called
+	knows int32                     // the operation with the latest call, of those that returned, that knows the bookmark; -1: none
 }
 
 // setting is what set a bookmark to a value: the latest return, and by what.
@@ -49,16 +50,29 @@ func later[K comparable](m map[K]setting, k K, s setting) {
 	}
 }
 
-func (t *trace) note(s setting) {
+func (t *trace) note(g op.Generation, s setting) {
+	later(t.in, g, s)
 	if s.until > t.last.until {
 		t.last = s
 	}
 }
 
+// from is the latest setting in a generation or a later one; if there is none, one that was
+// over before.
+func (t *trace) from(g op.Generation) setting {
+	s := setting{-1, t.last.by}
+	for n, x := range t.in { //purgelab:unordered the latest is taken
+		if n >= g && x.until > s.until {
+			s = x
+		}
+	}
+	return s
+}
+
 func (h *hints) rewinds() {
 	traces := make([]trace, len(h.keys))
 	for k := range traces {
-		traces[k] = trace{set: map[value]setting{}, any: map[op.Offset]setting{}, last: setting{-1, -1}, knows: -1}
+		traces[k] = trace{set: map[value]setting{}, in: map[op.Generation]setting{}, any: map[op.Offset]setting{}, last: setting{-1, -1}, knows: -1}
 	}
 	starts := map[value]bool{} // to which a delete-records may have moved the start
 	anyStart := h.later
@@ -120,13 +134,19 @@ func (h *hints) rewinds() {
 			h.sets(i, traces)
 			if o.Reply != nil && h.needs[i].role == keyed {
 				w := traces[h.needs[i].key].knows
-				if cleared >= 0 && (w < 0 || h.ops[cleared].Call > h.ops[w].Call) {
+				if cleared >= 0 && (w < 0 || h.ops[cleared].Call > h.ops[w].Call || h.ended(w, cleared)) {
 					w = cleared
 				}
 				before[i] = w
 			}
 		}
 	}
+}
+
+// ended tells whether w knows a bookmark of a generation that was over when a purge was.
+func (h *hints) ended(w, purge int32) bool {
+	v, _, _ := h.leaves(w)
+	return v.offset != none && v.gen < h.ops[purge].Reply.Position.Generation
 }
 
 // intended is the generation that a purge is to begin, the highest there is if nobody
@@ -157,12 +177,12 @@ func (h *hints) sets(i int32, traces []trace) {
 	case op.StoreBookmark:
 		if a == nil || a.Code == op.OK {
 			later(t.any, r.At.Offset, s)
-			t.note(s)
-			if !r.Bare {
-				later(t.set, value{r.At.Generation, r.At.Offset}, s)
-			} else {
-				later(t.set, value{anyGeneration, r.At.Offset}, s)
+			g := r.At.Generation
+			if r.Bare {
+				g = anyGeneration
 			}
+			t.note(g, s)
+			later(t.set, value{g, r.At.Offset}, s)
 		}
 	case op.DeleteBookmark:
 		if a == nil || a.Code == op.OK {
@@ -176,7 +196,7 @@ func (h *hints) sets(i int32, traces []trace) {
 		case (a.Code == op.OK || a.Code == op.Gone) && a.Count > 0:
 			last := a.Position.Offset + op.Offset(a.Count) - 1
 			later(t.any, last, s)
-			t.note(s)
+			t.note(a.Position.Generation, s)
 			later(t.set, value{a.Position.Generation, last}, s)
 		}
 	}
@@ -249,6 +269,9 @@ func (h *hints) unexplained(i int32, v value, w int32, t *trace, purged int64) {
 		return
 	}
 	left, exact, _ := h.leaves(w)
+	if v.offset == some && h.needs[w].role == purges {
+		set = t.from(h.ops[w].Reply.Position.Generation)
+	}
 	if ok && set.until >= h.ops[w].Call || v.offset == none && purged >= h.ops[w].Call {
 		return
 	}

@@ -11,7 +11,10 @@ type wishes struct {
 	generations map[op.Generation]bool // to be begun; 0: any
 	starts      map[value]bool
 	highest     map[op.Generation]op.Offset // of the starts
-	anyStart    bool
+	// lowest end of a generation at which a cutoff of -1 without an answer was asked for; in
+	// generations after the first of these it may take effect at any end.
+	lowest map[op.Generation]op.Offset
+	after  op.Generation
 }
 
 // unasked: a generation is begun by a purge, and the start of one is 0 until a
@@ -22,7 +25,8 @@ func (h *hints) unasked() {
 	if h.later {
 		return
 	}
-	w := wishes{generations: map[op.Generation]bool{}, starts: map[value]bool{}, highest: map[op.Generation]op.Offset{}}
+	w := wishes{generations: map[op.Generation]bool{}, starts: map[value]bool{}, highest: map[op.Generation]op.Offset{}, lowest: map[op.Generation]op.Offset{}, after: anyGeneration}
+	gen, end := op.Generation(0), op.Offset(0) // proved
 	calls, returns := h.events()
 	for len(returns) > 0 {
 		if i := returns[0]; len(calls) == 0 || h.ops[i].Return < h.ops[calls[0]].Call {
@@ -31,15 +35,20 @@ func (h *hints) unasked() {
 				h.begunBy(i, n, &w)
 				h.movedBy(i, n, &w)
 			}
+			if g, _, e, ok := h.after(i); ok && g > gen {
+				gen, end = g, e
+			} else if ok && g == gen {
+				end = max(end, e)
+			}
 			continue
 		}
-		w.note(h, calls[0])
+		w.note(h, calls[0], gen, end)
 		calls = calls[1:]
 	}
 }
 
-// note takes in what an operation asks for.
-func (w *wishes) note(h *hints, i int32) {
+// note takes in what an operation asks for, when so much of the partition is proved.
+func (w *wishes) note(h *hints, i int32, gen op.Generation, end op.Offset) {
 	r, a := h.ops[i].Request, h.ops[i].Reply
 	switch {
 	case a != nil && a.Code != op.OK:
@@ -57,10 +66,19 @@ func (w *wishes) note(h *hints, i int32) {
 		w.move(v)
 	case r.Kind != op.DeleteRecords && r.Kind != op.Purge:
 	case a == nil:
-		w.anyStart = true
+		w.after = min(w.after, gen)
+		if low, ok := w.lowest[gen]; !ok || end < low {
+			w.lowest[gen] = end
+		}
 	default:
 		w.move(value{a.Position.Generation, a.Position.Offset})
 	}
+}
+
+// free tells whether a cutoff of -1 without an answer may have moved the start to s.
+func (w *wishes) free(g op.Generation, s op.Offset) bool {
+	low, ok := w.lowest[g]
+	return g > w.after || ok && s >= low
 }
 
 func (w *wishes) move(v value) {
@@ -78,7 +96,7 @@ func (h *hints) begunBy(i int32, n *need, w *wishes) {
 func (h *hints) movedBy(i int32, n *need, w *wishes) {
 	r, s := h.ops[i].Request, n.startMin
 	timed := r.Which == op.OffsetForTimestamp || r.Strategy == op.AtTimestamp
-	if s == 0 || s != n.startMax || timed || w.anyStart || w.starts[value{n.gen, s}] || w.starts[value{anyGeneration, s}] {
+	if s == 0 || s != n.startMax || timed || w.free(n.gen, s) || w.starts[value{n.gen, s}] || w.starts[value{anyGeneration, s}] {
 		return
 	}
 	note := fmt.Sprintf("the start is %d, and nobody asked for that", s)

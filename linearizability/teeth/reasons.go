@@ -67,9 +67,10 @@ type Reasons struct {
 	Runs    int                 `json:"runs"` // made
 	Red     int                 `json:"red"`  // histories that are right without the defect
 	Classes map[judge.Class]int `json:"classes"`
-	None    int                 `json:"none"` // that only the search found wrong
-	Right   []judge.Class       `json:"right"`
-	Why     string              `json:"why"`
+	// Unnamed are the runs whose history only the search found wrong.
+	Unnamed []string      `json:"unnamed,omitempty"`
+	Right   []judge.Class `json:"right"`
+	Why     string        `json:"why"`
 	// Wrong is a reason of another class, with the run that has it.
 	Wrong string `json:"wrong,omitempty"`
 }
@@ -134,7 +135,7 @@ func (out *Reasons) note(c *check.Result, replay string) {
 	case c.Verdict != verdict.Fail:
 		return
 	case c.Class == "":
-		out.None++
+		out.Unnamed = append(out.Unnamed, replay)
 	case !slices.Contains(out.Right, c.Class):
 		out.Wrong = fmt.Sprintf("%s\n%s", c.Reason, replay)
 	}
@@ -162,15 +163,15 @@ func ReasonTable(list []Reasons) string {
 	red, none := 0, 0
 	for i := range list {
 		x := &list[i]
-		red, none = red+x.Red, none+x.None
+		red, none = red+x.Red, none+len(x.Unnamed)
 		var said []string
 		for _, c := range x.Right {
 			if n := x.Classes[c]; n > 0 {
 				said = append(said, fmt.Sprintf("%s %d", c, n))
 			}
 		}
-		if x.None > 0 {
-			said = append(said, fmt.Sprintf("none %d", x.None))
+		if n := len(x.Unnamed); n > 0 {
+			said = append(said, fmt.Sprintf("none %d", n))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", x.Defect, strings.Join(said, ", "), x.Why)
 	}
