@@ -26,11 +26,11 @@ type named struct {
 // is a wrong name for what happened.
 var reasons = map[string]named{
 	"apply-past-purge":               {[]judge.Class{judge.LostAppend, judge.PositionReused, judge.StartBack}, "ops behind the purge are skipped with it: appends and deletions that were acknowledged are not there"},
-	"bookmark-generation-ignored":    {[]judge.Class{judge.OldBookmark}, "a stored bookmark of the old generation is used in the new one"},
+	"bookmark-generation-ignored":    {[]judge.Class{judge.OldBookmark, judge.FreshSkipped}, "a stored bookmark of the old generation is used in the new one, and may lie beyond its end"},
 	"bookmark-unbounded":             {[]judge.Class{judge.FreshSkipped}, "a bookmark beyond the end skips what comes there"},
-	"boundary-outlives":              {[]judge.Class{judge.LostAppend, judge.PositionReused}, "the boundary of the old incarnation hides what is appended in the new one, and its place is given again"},
+	"boundary-outlives":              {[]judge.Class{judge.LostAppend, judge.PositionReused, judge.StartBack}, "the boundary of the old incarnation hides what is appended or deleted in the new one, and its place is given again"},
 	"checksum-ignored":               {[]judge.Class{judge.PositionReused}, "a message is read that nobody wrote there"},
-	"duplicate-purge-wipes":          {[]judge.Class{judge.LostAppend, judge.PositionReused}, "the repeated purge takes what was appended after the first"},
+	"duplicate-purge-wipes":          {[]judge.Class{judge.LostAppend, judge.PositionReused, judge.StaleRead}, "the repeated purge takes what was appended after the first, and the end falls"},
 	"incarnation-ignored":            {[]judge.Class{judge.StaleRead, judge.Gap, judge.PositionReused, judge.RetriedTwice}, "what was asked of the old partition is done in the new one, of which the answers of the old say nothing"},
 	"intent-repeated":                {[]judge.Class{judge.RetriedTwice}, "a purge that was sent twice begins two generations"},
 	"local-boundary":                 {[]judge.Class{judge.LostAppend, judge.PositionReused}, "a replica discards more than the others, or less"},
@@ -40,7 +40,7 @@ var reasons = map[string]named{
 	"replay-below-boundary":          {[]judge.Class{judge.PurgedReturned, judge.PositionReused, judge.RetriedTwice, judge.FreshSkipped, judge.LostAppend, judge.OldBookmark}, "ops of before the purge are carried out again: messages, bookmarks and deletions come back"},
 	"sessions-lost-at-purge":         {[]judge.Class{judge.RetriedTwice}, "a session is forgotten, so no repeat could be told"},
 	"stale-auto-commit":              {[]judge.Class{judge.FreshSkipped, judge.OldBookmark}, "progress that was computed before the purge is applied after it"},
-	"stale-read":                     {[]judge.Class{judge.StaleRead, judge.PurgedReturned, judge.LostAppend}, "who does not lead any more answers as of long ago"},
+	"stale-read":                     {[]judge.Class{judge.StaleRead, judge.PurgedReturned, judge.LostAppend, judge.StartBack}, "who does not lead any more answers as of long ago"},
 	"delete-moves-bookmarks":         {[]judge.Class{judge.FreshSkipped}, "a bookmark is moved that nobody moved"},
 	"deletion-not-replayed":          {[]judge.Class{judge.BookmarkRewound}, "a bookmark that was deleted is there again"},
 	"earliest-from-records":          {[]judge.Class{judge.StartBack}, "the start is that of a record instead of the one that was asked for"},
@@ -56,7 +56,7 @@ var reasons = map[string]named{
 	"dirsync-failure-ignored":        {[]judge.Class{judge.OldBookmark, judge.BookmarkRewound}, "an unlinked bookmark is there again, in another generation or after it was answered that there is none"},
 	"floor-kept-across-incarnations": {[]judge.Class{judge.LostAppend}, "the floor of the old incarnation hides what is appended in the new one"},
 	"floor-kept-across-sequences":    {[]judge.Class{judge.StaleRead, judge.LostAppend}, "the floor of lost ops hides the new ones, purges among them"},
-	"floor-not-kept":                 {[]judge.Class{judge.PurgedReturned, judge.LostAppend}, "ops of before the purge are carried out again, deletions among them"},
+	"floor-not-kept":                 {[]judge.Class{judge.PurgedReturned, judge.LostAppend, judge.PositionReused}, "ops of before the purge are carried out again, deletions among them, where others are"},
 	"retry-resets-again":             {[]judge.Class{judge.LostAppend, judge.PositionReused}, "the second reset takes what was appended after the first, whose place is given again"},
 	"unlink-failure-ignored":         {[]judge.Class{judge.OldBookmark, judge.BookmarkRewound, judge.FreshSkipped}, "a bookmark that could not be unlinked is used in a later generation"},
 }
