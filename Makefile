@@ -108,7 +108,7 @@ matrix: tools ## the guarantee matrix, by models and by runs: docs/guarantees.md
 benchmarks: ## what a verdict costs, beside porcupine in the same run: docs/benchmarks.md
 	$(GO) test ./linearizability/check -run TestFigures -timeout 0 -v -figures ../../docs/benchmarks.md
 
-bench: ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
+bench: benchmarks ## speed and memory, of the simulator beside bare consensus, of a replica on real files beside bare writes
 	$(GO) test -run '^$$' -bench AgainstBare -cpu 1 -benchtime 3x ./linearizability/run
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 -benchtime 200ms $$($(GO) list ./impl/... | grep -v /impl/node)
 	$(GO) test ./impl/transfer -run '^$$' -bench Transfer -benchtime 1x -transfer-mib 1024

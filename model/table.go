@@ -64,10 +64,6 @@ func tableOf(sem Semantics, ops []Operation) table {
 	return t
 }
 
-// SessionsMatter tells whether the session table may decide about an answer of a history:
-// a session asks more than one thing at a time, or again, or the table is bounded.
-func SessionsMatter(sem Semantics, ops []Operation) bool { return len(tableOf(sem, ops).keep) > 0 }
-
 // byCall lists the indexes of some operations in the order of their calls.
 func byCall(ops []Operation, wanted func(*Operation) bool) (order []int32) {
 	sorted, latest := true, int64(math.MinInt64)

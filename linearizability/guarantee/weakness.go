@@ -87,9 +87,6 @@ func readWeakness(file string, text []byte) (*Weakness, error) {
 	return w, nil
 }
 
-// Command that shows the weakness.
-func (w *Weakness) Command() string { return w.on(w.Subject) }
-
 // on is the command that makes the run of another row of the design.
 func (w *Weakness) on(s Subject) string {
 	out := fmt.Sprintf("purgelab run --design %s --faults %s", s.Design, w.File)
