@@ -265,21 +265,26 @@ func (r *Replica) sealing() bool {
 	return r.fetch != nil && r.fetch.pull != nil && r.fetch.pull.Left() == 0
 }
 
-// sealStep writes the rest of a pull, a step at a time, and installs it.
-func (r *Replica) sealStep() error {
-	f := r.fetch
-	done, did, err := f.pull.Step()
+// stageStep takes a step of writing the rest of a pull; done tells whether all of it is
+// there.
+func (r *Replica) stageStep() (done bool, err error) {
+	done, did, err := r.fetch.pull.Step()
 	if err != nil {
-		return r.refused(err)
+		return false, r.refused(err)
 	}
 	r.out.Synced = true
-	m := f.pull.Manifest()
 	if did != "" {
-		r.emit(observe.Event{Action: did, Op: m.Point.Applied})
+		r.emit(observe.Event{Action: did, Op: r.fetch.pull.Manifest().Point.Applied})
 	}
-	if !done || r.stage != idle {
-		return nil
+	return done, nil
+}
+
+// sealStep writes the rest of a pull, a step at a time, and installs it.
+func (r *Replica) sealStep() error {
+	if done, err := r.stageStep(); !done || err != nil || r.stage != idle {
+		return err
 	}
+	m := r.fetch.pull.Manifest()
 	if err := r.fresh(m); err != nil && !r.cfg.Defects.Has(defect.PurgeRacesInstall) {
 		r.forgetStaged()
 		return r.refused(err)

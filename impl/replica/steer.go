@@ -26,6 +26,13 @@ const (
 	Remove
 	// ReadOn takes reads a phase further.
 	ReadOn
+	// Stage writes the rest of a state that is fetched, a step at a time, and does not
+	// install it.
+	Stage
+	// Install does the same, and installs it once it is whole.
+	Install
+	// Clear removes one thing that is in no home.
+	Clear
 )
 
 // do is one piece of one kind of work. What is not to be done now is left alone.
@@ -47,6 +54,13 @@ func (r *Replica) do(j Job) error {
 		return r.removeStep()
 	case j == ReadOn:
 		return r.readStep()
+	case j == Stage && r.sealing():
+		_, err := r.stageStep()
+		return err
+	case j == Install && r.sealing() && r.stage == idle:
+		return r.sealStep()
+	case j == Clear && r.homes:
+		return r.homeStep()
 	}
 	return nil
 }
