@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"purgelab/impl/defect"
@@ -50,21 +51,37 @@ type driven struct {
 
 // Observe is what the replica tells.
 func (d *driven) Observe(e observe.Event) {
-	e.Time, e.Replica = d.now, 1
+	if e.Time = d.now; e.Replica == 0 { // what the driver does to the replica
+		e.Replica = 1
+	}
 	d.r.Trace = append(d.r.Trace, e)
 	d.watch.Observe(e)
 }
 
 // drive plays the steps, lets the replica come to rest, and judges.
 func (r *Result) drive(on defect.Set) {
-	d := &driven{r: r, watch: invariant.New(1, 1, 1)}
+	r.seen = 1
+	leader := slices.ContainsFunc(r.Scenario.Steps, func(s Step) bool { return replay.NeedsLeader(s.act) })
+	if leader {
+		r.seen = 2
+	}
+	d := &driven{r: r, watch: invariant.New(r.seen, 1, 1)}
 	d.watch.Design(r.Design)
 	d.watch.Promises(true, true)
+	d.watch.Sound()
 	d.watch.Policy(r.Policy)
 	var err error
 	if d.Drive, err = replay.NewDrive(r.Design, on, d); err != nil {
 		r.Undecided = err.Error()
 		return
+	}
+	if leader {
+		other, err := d.ShowLeader()
+		if err != nil {
+			r.Undecided = err.Error()
+			return
+		}
+		d.watch.Booted(d.now, r.seen, 0, other)
 	}
 	for i, step := range r.Scenario.Steps {
 		d.now = int64(i)
@@ -160,7 +177,7 @@ func (d *driven) rest() string {
 // DrivenTrace is what the replica of a scenario that leads one did.
 func (r *Result) DrivenTrace() (*traces.Trace, error) {
 	var out bytes.Buffer
-	w := traces.NewWriter(&out, traces.Header{Design: r.Design.String(), Replicas: 1, Partitions: 1})
+	w := traces.NewWriter(&out, traces.Header{Design: r.Design.String(), Replicas: r.seen, Partitions: 1})
 	for _, e := range r.Trace {
 		w.Observe(e)
 	}

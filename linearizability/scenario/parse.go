@@ -136,13 +136,13 @@ func (s *Scenario) header(r *reader, seen map[string]bool, policies map[string]*
 		s.Defect = value
 	case "red":
 		if !known(value) {
-			return r.bad(at, "property %q: want %s or one of %v", value, check.Property, invariant.Names)
+			return r.bad(at, "property %q: want %s or one of %v", value, check.Property, properties)
 		}
 		s.Red = value
 	case "listed":
 		for _, w := range strings.Fields(value) {
 			if !known(w) {
-				return r.bad(strings.Index(r.text, w)+1, "property %q: want %s or one of %v", w, check.Property, invariant.Names)
+				return r.bad(strings.Index(r.text, w)+1, "property %q: want %s or one of %v", w, check.Property, properties)
 			}
 			s.Listed = append(s.Listed, w)
 		}
@@ -184,8 +184,11 @@ func refuses(rule string) bool {
 
 // known tells whether a property is one that is judged.
 func known(property string) bool {
-	return property == check.Property || property == Reclaimed || slices.Contains(invariant.For(replica.ResetRecord), property)
+	return property == check.Property || property == Reclaimed || slices.Contains(invariant.For(replica.ResetRecord), property) || slices.Contains(invariant.Installs, property)
 }
+
+// properties are what a scenario may name beside check.Property.
+var properties = slices.Concat(invariant.Names, invariant.Installs)
 
 // playable are the designs that the world knows.
 var playable = []replica.Design{replica.Ordered, replica.ResetRecord, replica.Advance}

@@ -32,6 +32,7 @@ type Result struct {
 	Undecided string
 	History   []history.Event
 	Trace     []observe.Event // of a replica that is led
+	seen      int             // replicas that a trace shows of which one is led
 	places    []int           // per step: of the answer to it in History; -1: none
 }
 

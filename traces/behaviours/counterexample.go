@@ -15,6 +15,7 @@ import (
 // them drivable, as the module SIM*.tla of the same design is.
 var local = map[string]struct{ module, constants string }{
 	"MCOrderedLocal.tla": {"SIMOrdered.tla", "Covered <- SimCovered"},
+	"MCTransfer.tla":     {"SIMTransfer.tla", "Covered <- SimCovered\n Offered <- SimOffered"},
 	"MCAdvance.tla":      {"SIMAdvance.tla", "Covered <- SimCovered"},
 	"MCResetRecord.tla":  {"SIMResetRecord.tla", "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
 }
@@ -36,7 +37,7 @@ func (e *HoldsError) Error() string {
 // Drivable tells whether Counterexample can be asked for a model: one of one replica.
 func Drivable(m models.Model) error {
 	if _, ok := local[m.Module]; !ok {
-		return &NotDrivableError{m.Name, m.Module, "MCOrderedLocal.tla, MCAdvance.tla or MCResetRecord.tla"}
+		return &NotDrivableError{m.Name, m.Module, "MCOrderedLocal.tla, MCTransfer.tla, MCAdvance.tla or MCResetRecord.tla"}
 	}
 	return nil
 }
@@ -54,11 +55,13 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 		return nil, "", fmt.Errorf("behaviours: model %s: %w", m.Name, err)
 	}
 	text := string(cfg)
-	for _, x := range []struct{ was, is string }{{"SPECIFICATION Spec", "SPECIFICATION SimSpec"}, {"VIEW View", "VIEW Counted"}} {
-		if strings.Count(text, x.was) != 1 {
+	for _, x := range []struct{ was, is string }{{"SPECIFICATION ", "SPECIFICATION SimSpec"}, {"VIEW ", "VIEW Counted"}} {
+		before, rest, ok := strings.Cut(text, x.was)
+		_, after, _ := strings.Cut(rest, "\n")
+		if !ok || strings.Contains(after, x.was) {
 			return nil, "", fmt.Errorf("behaviours: model %s: %s: want %q once", m.Name, m.Cfg, x.was)
 		}
-		text = strings.Replace(text, x.was, x.is, 1)
+		text = before + x.is + "\n" + after
 	}
 	text += "\nCONSTANTS " + at.constants + "\n"
 	dir, err := os.MkdirTemp("", "purgelab-counterexample-")

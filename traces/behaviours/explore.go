@@ -39,6 +39,7 @@ func (e *NotDrivableError) Error() string {
 // how many replicas there are.
 var modules = map[string]Header{
 	"SIMOrdered.tla":          {Design: "ordered"},
+	"SIMTransfer.tla":         {Design: "ordered"},
 	"SIMAdvance.tla":          {Design: "advance"},
 	"SIMResetRecord.tla":      {Design: "reset-record"},
 	"SIMOrderedGroup.tla":     {Design: "ordered", Replicas: 3},

@@ -32,6 +32,20 @@ func NewDrive(design replica.Design, defects defect.Set, sink observe.Sink) (*Dr
 	return &Drive{d, &Table[i]}, nil
 }
 
+// ShowLeader lets who watches see the leader, too, and what it offers: as replica 2.
+func (v *Drive) ShowLeader() (*replica.Replica, error) {
+	l, err := newDriver(v.d.design, 0)
+	if err != nil {
+		return nil, err
+	}
+	l.sink = elsewhere{v.d.sink}
+	v.d.coming.leader = l
+	if err := l.boot(); err != nil {
+		return nil, err
+	}
+	return l.r, nil
+}
+
 // Member is the replica, nil while it is down.
 func (v *Drive) Member() *replica.Replica { return v.d.r }
 
@@ -41,6 +55,14 @@ var ErrNotTaken = errors.New("not taken")
 
 // inBoot are the actions of a cleanup that a boot ends.
 var inBoot = []observe.Action{"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete"}
+
+// NeedsLeader tells whether nobody understands an action who does not see the leader.
+func NeedsLeader(a *behaviours.Act) bool {
+	return a.Action == "CommitElsewhere" || a.Action == "StageManifest" || a.Action == "RefuseTransfer"
+}
+
+// whileDown are actions that are nobody's business who is down.
+var whileDown = []observe.Action{"PowerLoss", "CommitElsewhere"}
 
 // Take takes an action. Of a loss of power With["keep"] says what outlives it, as Left
 // does. An error that is not ErrNotTaken is that with which the replica stopped by
@@ -54,7 +76,7 @@ func (v *Drive) Take(a *behaviours.Act) error {
 	begins := a.Action == "Boot"
 	ends := a.Action == "ProcessCrash" || a.Action == "PowerLoss"
 	down := d.r == nil && d.opening == nil
-	if down != begins && !(down && a.Action == "PowerLoss") || d.opening != nil && !ends && !slices.Contains(inBoot, a.Action) {
+	if down != begins && !(down && slices.Contains(whileDown, a.Action)) || d.opening != nil && !ends && !slices.Contains(inBoot, a.Action) {
 		return ErrNotTaken
 	}
 	if o := d.opening; ends && o != nil { // what the boot has done is told now
@@ -65,7 +87,7 @@ func (v *Drive) Take(a *behaviours.Act) error {
 	if a.Action == "PowerLoss" {
 		d.powerLoss(kept(fmt.Sprint(a.With["keep"])))
 	} else {
-		err = v.table.Rows[i].take(d, a)
+		err = d.take(&v.table.Rows[i], a)
 	}
 	if ends {
 		d.sink.Observe(observe.Event{Action: a.Action})
@@ -111,7 +133,7 @@ func (v *Drive) Rest() error {
 		d.disk, d.opening = d.opening.before, nil
 	}
 	if d.r == nil {
-		if err := d.boot(); err != nil {
+		if err := takeBoot(d, nil); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,10 @@ type driver struct {
 	intent  op.Generation  // the highest one that the replica was told
 	left    []string       // what the last loss of power left of what was not synced
 	lost    int            // and how much it took
+	coming  coming         // a state on its way
+	// image, if not nil, is the disk in the middle of the last action: where a crash that
+	// comes next finds it.
+	image *crashfs.Disk
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
@@ -61,7 +65,7 @@ func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
 // Observe keeps what the replica tells.
 func (d *driver) Observe(e observe.Event) {
 	d.events = append(d.events, e)
-	if d.sink != nil && d.opening == nil {
+	if d.sink != nil && d.opening == nil && !d.coming.withhold(e) {
 		d.sink.Observe(e)
 	}
 }
@@ -82,6 +86,7 @@ func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
+	cfg.Transfer = replica.TransferOptions{ChunkBytes: 1, Window: 1} // a chunk for each batch
 	if d.design == replica.Advance {
 		cfg.SegmentBytes = 1 // a file for each batch
 	}
@@ -90,13 +95,23 @@ func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 
 // processCrash ends the program.
 func (d *driver) processCrash() {
-	d.r = nil
+	d.end()
 	d.disk.ProcessCrash()
+}
+
+// end ends the program where the last action had come to.
+func (d *driver) end() {
+	d.r = nil
+	if d.image != nil {
+		d.disk = d.image
+	}
+	d.coming.interrupted()
 }
 
 // powerLoss ends it, and leaves of the disk what is stable and what keep wants.
 func (d *driver) powerLoss(keep func(crashfs.Change) bool) {
-	d.r, d.left, d.lost = nil, nil, 0
+	d.end()
+	d.left, d.lost = nil, 0
 	d.disk.PowerLossKeeping(func(c crashfs.Change) bool {
 		kept := keep(c)
 		if name := nameOf(c); !kept {
@@ -128,6 +143,11 @@ func nameOf(c crashfs.Change) string {
 func (d *driver) step(in replica.Input) error {
 	out, err := d.r.Step(in)
 	d.answers = append(d.answers, out.Answers...)
+	for _, m := range out.Messages {
+		if m.Transfer != nil && m.Transfer.Request != nil {
+			d.coming.asked = m.Transfer.Request
+		}
+	}
 	return err
 }
 

@@ -18,7 +18,7 @@ func (p progress) switched() bool { return p.steps >= 2 }
 
 // takePowerLossOrdered keeps what the specification says is left.
 func takePowerLossOrdered(d *driver, a *behaviours.Act) error {
-	now, err := readTagged(d.disk)
+	now, err := readTagged(d.stopped())
 	if err != nil {
 		return err
 	}
@@ -27,25 +27,29 @@ func takePowerLossOrdered(d *driver, a *behaviours.Act) error {
 	for _, g := range a.With["back"].([]any) {
 		back["gen-"+strconv.Itoa(integer(g))] = true
 	}
-	keep := keeping{back: back, in: dir + "/gen-" + strconv.Itoa(now.present) + "/"}
+	keep := keeping{back: back, home: now.home}
 	if f := now.folders[now.present]; f != nil {
 		keep.leave(f, integer(a.With["s"]), integer(a.With["b"]))
 	}
+	on, err := d.onItsWay(a)
+	if err != nil {
+		return err
+	}
 	d.powerLoss(func(c crashfs.Change) bool {
 		switch {
-		case c.Path == dir && c.To == "marker":
+		case c.Path == now.home && c.To == "marker":
 			return marker
-		case c.Path == dir && back[c.From]:
+		case c.Path == now.home && back[c.From]:
 			return false
 		}
-		return keep.change(c)
+		return keep.change(c) && on(c)
 	})
 	return nil
 }
 
 // keeping says what is left of the files of a folder: the first entries of each.
 type keeping struct {
-	in   string // the folder, with a slash
+	home string // where the folder lies
 	back map[string]bool
 	ends map[string]int64 // of a file of entries: what is left ends here
 }
@@ -75,7 +79,7 @@ func (k *keeping) leave(f *folder, s, b int) {
 // entry is made of, and the names of files that have some left.
 func (k *keeping) change(c crashfs.Change) bool {
 	for g := range k.back {
-		if c.Path == dir+"/"+g && c.From != "" {
+		if c.Path == k.home+"/"+g && c.From != "" {
 			return false // removed from a folder that is there again
 		}
 	}
@@ -98,7 +102,7 @@ func wantOrdered(s map[string]any) map[string]any {
 		gone[strconv.Itoa(integer(g))] = true
 	}
 	dirs, present := map[string]any{}, openedAtBoot(disk)
-	for g, f := range disk["dirs"].(map[string]any) {
+	for g, f := range foldersOf(disk) {
 		if !gone[g] {
 			dirs[g] = seen(f.(map[string]any), g == present)
 		}
@@ -107,6 +111,9 @@ func wantOrdered(s map[string]any) map[string]any {
 		"disk": map[string]any{"marker": disk["marker"], "stable": disk["stable"], "dirs": dirs, "undoable": s["undoable"]},
 	}
 	wantMemory(out, s, frontOrdered(disk))
+	if s["stage"] != nil {
+		wantStaged(out, s)
+	}
 	return out
 }
 
@@ -133,6 +140,20 @@ func wantMemory(out, s map[string]any, front int) {
 	out["mem"], out["log"] = shown, float64(len(s["log"].([]any)))
 }
 
+// foldersOf are the folders of a disk by generation. A function whose domain begins with 1
+// is a sequence.
+func foldersOf(disk map[string]any) map[string]any {
+	list, ok := disk["dirs"].([]any)
+	if !ok {
+		return disk["dirs"].(map[string]any)
+	}
+	out := map[string]any{}
+	for i, f := range list {
+		out[strconv.Itoa(i+1)] = f
+	}
+	return out
+}
+
 // seen is a folder, how much of it is stable left out of one that is not in use.
 func seen(f map[string]any, used bool) map[string]any {
 	if used {
@@ -153,7 +174,7 @@ func openedAtBoot(disk map[string]any) string {
 		g = integer(marker["g"])
 	case "begun":
 		gone := fmt.Sprint(disk["gone"])
-		for name := range disk["dirs"].(map[string]any) {
+		for name := range foldersOf(disk) {
 			if h, _ := strconv.Atoi(name); h < integer(marker["g"]) && !strings.Contains(gone, name) {
 				g = max(g, h)
 			}
@@ -164,7 +185,7 @@ func openedAtBoot(disk map[string]any) string {
 
 // frontOrdered is Front(disk).
 func frontOrdered(disk map[string]any) int {
-	f, ok := disk["dirs"].(map[string]any)[openedAtBoot(disk)].(map[string]any)
+	f, ok := foldersOf(disk)[openedAtBoot(disk)].(map[string]any)
 	if !ok { // a defect: the marker names a folder that is not there
 		return integer(disk["marker"].(map[string]any)["p"])
 	}

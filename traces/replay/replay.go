@@ -46,6 +46,9 @@ func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *beh
 	if err != nil {
 		return nil, err
 	}
+	if len(b.Acts) > 0 {
+		d.coming.shown = b.Acts[0].State["stage"] != nil
+	}
 	for i := range b.Acts {
 		a := &b.Acts[i]
 		if i > 0 {
@@ -70,7 +73,7 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 		if i < 0 {
 			return nil, fmt.Errorf("action %s: not in the table of %s", a.Action, t.Name)
 		}
-		err := t.Rows[i].take(d, a)
+		err := d.take(&t.Rows[i], a)
 		took(d, a)
 		if diff := untaken(a, err); diff != nil {
 			return diff, nil

@@ -32,6 +32,9 @@ var small = []struct {
 	{"ordered with three ops", "SIMOrdered", []string{"Ops <- MCOps", "Ops <- FewOps", "Reads <- MCReads", "Reads = {}"}, []string{
 		"bookmark-generation-ignored",
 	}},
+	{"ordered with transfers", "SIMTransfer", []string{"MaxInstalls = 2", "MaxInstalls = 1"}, []string{
+		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted",
+	}},
 	{"advance", "SIMAdvance", []string{"MaxOps = 3", "MaxOps = 2"}, []string{
 		"start-not-stored", "start-not-replayed", "whole-batch-deleted", "earliest-from-records",
 	}},

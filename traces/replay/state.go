@@ -12,6 +12,11 @@ func (d *driver) state(t *Design) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{"disk": disk, "up": "down"}
+	if d.coming.shown {
+		if err := d.staged(out); err != nil {
+			return nil, err
+		}
+	}
 	if d.r == nil {
 		return out, nil
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
+	"purgelab/impl/vfs/crashfs"
 	"purgelab/traces/behaviours"
 )
 
@@ -46,9 +47,42 @@ var orderedRows = []Row{
 	{"ProcessCrash", "end the program, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrash},
 	{"PowerLoss", "end the program; of what is not synced keep the first `s` batches and `b` bookmarks of the folder that a boot will open, marker `m`, and the removals of folders but those of `back`", "impl/vfs/crashfs: PowerLossKeeping", "Journal and folders left behind are kept whole.", takePowerLossOrdered},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "The proof of leadership, and its wait, are the group's matter.", takeAnswer},
+	{"CommitElsewhere", "none", "impl/replica: consensusStage", "The op is brought when the replica materializes it.", takeCommitElsewhere},
+	{"StageManifest", "offer the state as of op `n`", "impl/replica: offered, beginPull", "The state is that of another replica, which was brought all ops up to `n`.", takeStageManifest},
+	{"RefuseTransfer", "offer the state as of op `n`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
+	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "After a boot the offer is made again first. The last chunk is synced in the same step: a crash that comes next finds the disk before that.", takeStageChunk},
+	{"SyncPiece", "none", "impl/segment: Intake.sync", "In the step of the last chunk; after a boot when the offer is made again.", takeSyncPiece},
+	{"StageState", "take steps of staging", "impl/engine/tagged: imported", "", takeStageState},
+	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "The boot that follows is in the same step: a loss of power that comes next finds the disk before that.", takeCommitInstall},
+	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "One that was overtaken is dropped by the replica itself.", takeDropTransfer},
 }
 
-func takeBoot(d *driver, _ *behaviours.Act) error { return d.boot() }
+func takeBoot(d *driver, _ *behaviours.Act) error {
+	if d.coming.installed != nil { // in the step that installed
+		d.r, d.coming.installed = d.coming.installed, nil
+		d.coming.tell(d.sink)
+		return nil
+	}
+	return d.boot()
+}
+
+// take takes an action by its row. An image of the disk counts for the next one only.
+func (d *driver) take(r *Row, a *behaviours.Act) error {
+	was := d.image
+	err := r.take(d, a)
+	if d.image == was {
+		d.image = nil
+	}
+	return err
+}
+
+// stopped is the disk as a crash would find it now.
+func (d *driver) stopped() *crashfs.Disk {
+	if d.image != nil {
+		return d.image
+	}
+	return d.disk
+}
 
 func takeNothing(*driver, *behaviours.Act) error { return nil }
 

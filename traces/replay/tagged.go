@@ -39,8 +39,9 @@ type mark struct {
 	end        int64
 }
 
-// tagged is what one image of a disk shows.
-type tagged struct {
+// layout is what one image of a disk shows.
+type layout struct {
+	home    string // where it lies
 	marker  map[string]any
 	present int // the generation that a boot opens
 	folders map[int]*folder
@@ -53,10 +54,14 @@ func number(n uint64) float64 { return counted(n, 1) }
 func counted(n, before uint64) float64 { return float64(max(n, before) - before) }
 
 // readTagged reads an image.
-func readTagged(disk *crashfs.Disk) (*tagged, error) {
+func readTagged(disk *crashfs.Disk) (*layout, error) {
 	fs := disk.FS()
-	t := &tagged{marker: map[string]any{"st": "none", "g": 0.0, "p": 0.0}, folders: map[int]*folder{}}
-	m, err := purge.Read(fs, dir, identity)
+	home, err := homeOn(fs)
+	if err != nil {
+		return nil, err
+	}
+	t := &layout{home: home, marker: map[string]any{"st": "none", "g": 0.0, "p": 0.0}, folders: map[int]*folder{}}
+	m, err := purge.Read(fs, home, identity)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +71,7 @@ func readTagged(disk *crashfs.Disk) (*tagged, error) {
 			t.present = int(m.Before)
 		}
 	}
-	names, err := fs.List(dir)
+	names, err := fs.List(home)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +83,7 @@ func readTagged(disk *crashfs.Disk) (*tagged, error) {
 		if err != nil || !strings.HasPrefix(name, "gen-") {
 			continue
 		}
-		if t.folders[g], err = readFolder(fs, dir+"/gen-"+strconv.Itoa(g)); err != nil {
+		if t.folders[g], err = readFolder(fs, home+"/gen-"+strconv.Itoa(g)); err != nil {
 			return nil, err
 		}
 	}
@@ -191,11 +196,11 @@ func (f *folder) entries() (segs, bms []any) {
 // loss cannot undo. A removal that is not stable shows as a folder that is only in the
 // stable image.
 func (d *driver) orderedDisk() (map[string]any, error) {
-	now, err := readTagged(d.disk)
+	now, err := readTagged(d.stopped())
 	if err != nil {
 		return nil, err
 	}
-	least := d.disk.Clone()
+	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
 	stable, err := readTagged(least)
 	if err != nil {

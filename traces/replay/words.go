@@ -20,7 +20,7 @@ import (
 
 // opWords are the fields of an op after its kind, in the order in which they are written.
 var opWords = map[string][]string{
-	"append": {"n"}, "store": {"key", "o", "g"}, "commit": {"key", "n"}, "delete": {"key"}, "advance": {"o"},
+	"append": {"n"}, "store": {"key", "o", "g"}, "commit": {"key", "n"}, "delete": {"key"}, "advance": {"o"}, "purge": {"g"},
 }
 
 // Words writes an action. What is computed from the state is left out.
