@@ -19,6 +19,7 @@ type Options struct {
 	Jobs     int           // models at once; 0: as many as the processors allow
 	Timeout  time.Duration // per model; 0: none
 	Keep     string        // folder for TLC's output
+	Enough   bool          // end a model, undecided, that has more distinct states than its row says
 	Coverage bool          // of models that must pass: count how often each action is taken
 }
 
@@ -108,6 +109,9 @@ func checkOne(ctx context.Context, tool tlc.Tool, m Model, o Options) Outcome {
 	opt := tlc.Options{
 		Dir: filepath.Dir(path), Module: filepath.Base(path), Config: cfg, Library: []string{lib},
 		Workers: o.Workers, Timeout: o.Timeout, Short: m.Seconds > 0 && m.Seconds <= shortSeconds, Deadlock: m.Deadlock, Coverage: o.Coverage && m.Expect == ExpectPass, Keep: o.Keep, Name: m.Name,
+	}
+	if o.Enough {
+		opt.Most = m.Distinct
 	}
 	if m.Mode == "simulate" {
 		opt.Simulate, opt.Depth, opt.Seed = m.Count, m.Steps, m.Seed

@@ -106,6 +106,8 @@ var (
 type reader struct {
 	printed   func(string) // gets the lines outside of frames, if set
 	result    *Result
+	most      int64       // distinct states; 0: any number
+	stop      func(error) // is called when there are more
 	success   bool
 	violation Message // the first one that names or implies a violation
 	progress  string  // the latest progress message
@@ -133,6 +135,9 @@ func (r *reader) message(m Message) {
 				res.Distinct = d
 			}
 			r.progress = firstLine(m.Text)
+			if r.most > 0 && res.Distinct > r.most && !r.success && r.violation.Number == 0 {
+				r.stop(fmt.Errorf("more than %d distinct states", r.most))
+			}
 		}
 	case msgDepth:
 		if f := reDepth.FindStringSubmatch(m.Text); f != nil {

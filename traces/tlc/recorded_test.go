@@ -23,6 +23,23 @@ func readRecorded(t *testing.T, name string, code int, simulated bool) *Result {
 	return res
 }
 
+// A run is stopped when TLC tells, on its way, of more states than are asked for.
+func TestMoreStatesAreEnough(t *testing.T) {
+	for _, c := range []struct {
+		most  int64
+		found bool
+		stops int
+	}{{0, false, 0}, {40, false, 0}, {39, false, 1}, {39, true, 0}} {
+		stops := 0
+		rd := &reader{result: &Result{}, most: c.most, stop: func(err error) {
+			stops++
+			require.EqualError(t, err, "more than 39 distinct states")
+		}, success: c.found}
+		rd.message(Message{Number: msgProgress, Text: "Progress(5) at 2026-11-30 02:18:39: 60 states generated, 40 distinct states found, 3 states left on queue."})
+		require.Equal(t, c.stops, stops)
+	}
+}
+
 func TestRecordedVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name     string

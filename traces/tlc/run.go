@@ -30,6 +30,7 @@ type Options struct {
 	Simulate int           // > 0: that many random behaviours instead of all states
 	Depth    int           // of a simulated behaviour; 0: TLC's default
 	Seed     int64         // of a simulation
+	Most     int64         // > 0: end, undecided, when there are more distinct states
 
 	// Line, if set, gets the lines that the specification prints (PrintT), instead of
 	// Result.Output.
@@ -79,6 +80,8 @@ func Run(ctx context.Context, tool Tool, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 
 	cmd := exec.CommandContext(ctx, tool.Java, o.arguments(tool, meta)...)
 	cmd.Dir = o.Dir
@@ -100,7 +103,7 @@ func Run(ctx context.Context, tool Tool, o Options) (*Result, error) {
 		return nil, fmt.Errorf("tlc: start %s: %w", tool.Java, err)
 	}
 	res := &Result{}
-	rd := &reader{result: res, printed: o.Line}
+	rd := &reader{result: res, printed: o.Line, most: o.Most, stop: stop}
 	readErr := readMessages(io.TeeReader(out, keep), rd.message, rd.line)
 	waitErr := cmd.Wait()
 	res.Seconds = time.Since(start).Seconds()
