@@ -60,6 +60,9 @@ type Event struct {
 	// takes effect once, at this or any later time. Reply is the answer that it
 	// will have then, if no expectation prevents it.
 	Accepted bool
+	// Partial: the Reply lacks what an answer of its kind tells, as that of another
+	// system may; then it says nothing of that, for what is not written reads as 0.
+	Partial bool
 	// Intent that a purge turned out to have, if it was not known at the
 	// invocation: on any end of it. 0: none.
 	Intent op.Generation
@@ -100,6 +103,7 @@ type Op struct {
 	Reply   *op.Reply // nil unless Answered or Accepted
 	Outcome Outcome
 	Again   bool // more than one copy was sent
+	Partial bool // the Reply lacks what an answer of its kind tells
 	Call    int64
 	Return  int64 // Never, if Unknown
 	Line    int   // of the invocation: its number among the events, from 1

@@ -67,7 +67,7 @@ func end(o *Op, e *Event) error {
 		r.Intent = e.Intent
 		o.Request = &r
 	}
-	o.Again = e.Again
+	o.Again, o.Partial = e.Again, e.Partial
 	switch {
 	case e.Type == Info:
 		return nil

@@ -226,10 +226,10 @@ func encodeReply(e *Event) ([]byte, error) {
 		if p.Code != op.OK {
 			v.Code = p.Code.String()
 		}
-		if p.Position != (op.Position{}) {
+		if p.Position != (op.Position{}) || !e.Partial && tellsPosition(e.Kind, p) {
 			v.Position = &position{p.Position, p.Position.Incarnation == 0}
 		}
-		if e.Kind == op.GetBookmark || e.Kind == op.ListOffsets {
+		if (e.Kind == op.GetBookmark || e.Kind == op.ListOffsets) && (p.Found || !e.Partial) {
 			v.Found = &p.Found
 		}
 		v.Timestamp, v.Start, v.End, v.Session = p.Timestamp, p.Start, p.End, p.Session
@@ -318,7 +318,7 @@ func (v *reply) decode(e *Event, k *room) error {
 	case e.Kind == op.GetBookmark || e.Kind == op.ListOffsets:
 		p.Found = v.Position != nil
 	}
-	e.Reply = p
+	e.Reply, e.Partial = p, !v.Accepted && v.partial(e.Kind, p)
 	return nil
 }
 
