@@ -17,6 +17,10 @@ import (
 // both its ends.
 var rowColumns = []string{"process", "call", "return", "outcome", "f", "partition"}
 
+// unknownCell says that nobody knows what a poll got: an empty cell of records says that
+// it got nothing.
+const unknownCell = "?"
+
 // table reads rows under their header.
 type table struct {
 	in      *csv.Reader
@@ -87,17 +91,25 @@ func (t *table) row() error {
 	first := t.cell(0, "")
 	o.Line, o.Column = first.Line, first.Column
 	end := first
+	unread := !slices.Contains(t.columns, "records")
 	for i, text := range row {
 		if text == "" {
 			continue
 		}
 		cell := t.cell(i, text)
+		if t.columns[i] == "records" && text == unknownCell {
+			unread = true
+			continue
+		}
 		if err := about(t.columns[i], t.set(&o, &kind, cell, t.columns[i])); err != nil {
 			return err
 		}
 		if t.columns[i] == "outcome" || t.columns[i] == "return" {
 			end = cell
 		}
+	}
+	if o.F == Poll {
+		o.unread(unread)
 	}
 	if !slices.Contains(Functions, o.F) {
 		return first.Errorf("f: want one of %v, got %q", Functions, o.F)
@@ -158,6 +170,17 @@ func (t *table) set(o *Op, kind *string, cell *form.Value, column string) error 
 		return f.set(o, typed(cell, column, f.list))
 	}
 	return nil
+}
+
+// unread settles what a poll got whose cell is empty; where that is not known, its position
+// says nothing.
+func (o *Op) unread(unknown bool) {
+	switch a := &o.Answer; {
+	case unknown:
+		a.Position = nil
+	case a.Records == nil:
+		a.Records = []Record{}
+	}
 }
 
 // typed makes of a cell what a field wants to read: parts divided by semicolons, a

@@ -149,6 +149,7 @@ func records(v *form.Value, to *[]Record) error {
 	if v.Kind != form.Seq {
 		return v.Errorf("want a list of records, got %s", v.Kind)
 	}
+	*to = []Record{}
 	for i := range v.Items {
 		var r Record
 		if err := r.read(&v.Items[i]); err != nil {

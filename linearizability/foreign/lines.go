@@ -153,6 +153,9 @@ func (l *lines) event(v *form.Value) error {
 	if err := o.read(h.value, true); err != nil {
 		return err
 	}
+	if a := &o.Answer; a.Records == nil && a.Position != nil && o.F == Poll { // as docs/history.md writes an empty one
+		a.Records = []Record{}
+	}
 	return o.end(h.kind, h.time, where(v, "type"))
 }
 

@@ -75,11 +75,16 @@ type Ask struct {
 type Answer struct {
 	Code       op.Code
 	Position   *Position
-	Records    []Record
-	Count      *uint32 // of purge: how many messages it removed
+	Records    []Record // of poll: not nil, if it tells that nothing was got
+	Count      *uint32  // of purge: how many messages it removed
 	Found      *bool
 	Timestamp  *op.Timestamp
 	Start, End *int64
+}
+
+// Unread tells whether nobody knows what a poll got that was answered.
+func (o *Op) Unread() bool {
+	return o.F == Poll && o.Outcome == history.Answered && o.Answer.Code == op.OK && o.Answer.Records == nil
 }
 
 // Record is a message that was read.

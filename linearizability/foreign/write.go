@@ -127,7 +127,7 @@ func (a *Answer) value() map[string]any {
 	if a.Code != op.OK {
 		v["code"] = a.Code.String()
 	}
-	var records []map[string]any
+	records := []map[string]any{}
 	for i := range a.Records {
 		r := &a.Records[i]
 		x := map[string]any{"p": r.Payload}
@@ -135,7 +135,7 @@ func (a *Answer) value() map[string]any {
 		put(x, "t", r.Timestamp)
 		records = append(records, x)
 	}
-	if len(records) > 0 {
+	if a.Records != nil {
 		v["records"] = records
 	}
 	putPosition(v, "position", a.Position)

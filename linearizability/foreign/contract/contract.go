@@ -74,11 +74,11 @@ var streamFunctions = []string{foreign.Append, foreign.Poll, foreign.StoreBookma
 var Contracts = []Contract{
 	{
 		Name: "restart", Systems: "Iggy", Says: "messages and bookmarks go together, offsets restart at 0",
-		Options: []Option{shortPolls, accepted}, machine: dense, numbering: model.Restart, functions: denseFunctions,
+		Options: []Option{shortPolls, accepted, staleReads}, machine: dense, numbering: model.Restart, functions: denseFunctions,
 	},
 	{
 		Name: "continue", Systems: "Kafka, Redpanda, nisshi", Says: "the start moves to the end, numbering and bookmarks stay",
-		Options: []Option{shortPolls, holes, undoneCuts, lows}, machine: dense, numbering: model.Continue, functions: denseFunctions,
+		Options: []Option{shortPolls, holes, staleReads, undoneCuts, lows}, machine: dense, numbering: model.Continue, functions: denseFunctions,
 		stream: streamRules{sets: true},
 	},
 	{

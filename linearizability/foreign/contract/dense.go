@@ -25,6 +25,7 @@ type translation struct {
 	tagged    bool // some position names its generation
 	unplaced  int  // changes that were acknowledged without a position
 	unbounded int  // other answers without a position, and refusals without bounds
+	empty     int  // polls that got nothing, and do not tell where
 }
 
 // dense translates the operations of a history that tells positions.
@@ -75,8 +76,7 @@ func (t *translation) add(o *foreign.Op, known map[op.Payload]*foreign.Position)
 		r.Bare = r.At.Incarnation == 0 || r.At.Offset < 0
 	}
 	if kind == op.Poll {
-		r.Max = uint32(max(len(o.Answer.Records), 1))
-		if o.Ask.Max != nil {
+		if r.Max = noMax; o.Ask.Max != nil {
 			r.Max = *o.Ask.Max
 		}
 	}
@@ -87,18 +87,40 @@ func (t *translation) add(o *foreign.Op, known map[op.Payload]*foreign.Position)
 	if out.Reply, err = t.reply(o, known); err != nil {
 		return bad("position", err)
 	}
+	got := len(o.Answer.Records)
+	none := kind == op.Poll && o.Answer.Code == op.OK && !o.Unread() && got == 0
 	switch {
-	case out.Reply == nil && r.Mutates() && kind != op.Poll: // nobody tells where: the search may guess
-		out.Outcome, out.Return = history.Unknown, history.Never
-		t.unplaced++
-	case out.Reply == nil:
+	case none && o.Ask.Max == nil, kind == op.ListOffsets && r.Which == op.OffsetForTimestamp:
+		return nil // it tells nothing
+	case out.Reply == nil && none:
+		t.empty++
+		return nil
+	case out.Reply == nil && unmoved(o):
 		t.unbounded++
 		return nil
-	case kind == op.Poll && o.Ask.Max == nil && len(out.Reply.Records) == 0:
-		return nil // it tells nothing
+	case out.Reply == nil: // nobody tells where: the search may guess
+		out.Outcome, out.Return = history.Unknown, history.Never
+		t.unplaced++
+	}
+	if got > 0 && (out.Reply == nil || r.Max == noMax) {
+		r.Max = uint32(got)
+	}
+	if out.Reply != nil {
+		byPlace(&out)
 	}
 	t.ops = append(t.ops, out)
 	return nil
+}
+
+// unmoved tells whether an operation that was answered changed nothing.
+func unmoved(o *foreign.Op) bool {
+	switch o.F {
+	case foreign.Poll:
+		return !o.Ask.AutoCommit || slices.Contains(bounded, o.Answer.Code)
+	case foreign.GetBookmark, foreign.ListOffsets:
+		return true
+	}
+	return slices.Contains(bounded, o.Answer.Code)
 }
 
 // named keys count from here, above those that have a number of their own.
@@ -146,7 +168,13 @@ func (t *translation) reply(o *foreign.Op, known map[op.Payload]*foreign.Positio
 	if a.Timestamp != nil {
 		r.Timestamp = *a.Timestamp
 	}
+	if o.Unread() {
+		return nil, nil
+	}
 	p := a.Position
+	if o.F == foreign.Poll && a.Code == op.OK && p == nil && len(a.Records) == 0 && o.Ask.Strategy == op.AtOffset {
+		p = o.Ask.At // where it found nothing
+	}
 	for i, m := range a.Records {
 		rec := op.Record{Payload: m.Payload}
 		if m.Timestamp != nil {
@@ -175,6 +203,9 @@ func (t *translation) reply(o *foreign.Op, known map[op.Payload]*foreign.Positio
 	}
 	if r.Found = p != nil; a.Found != nil {
 		r.Found = *a.Found
+	}
+	if (o.F == foreign.GetBookmark || o.F == foreign.ListOffsets) && a.Code == op.OK && p == nil && a.Found == nil {
+		return nil, nil
 	}
 	if p == nil && t.needed(o, r) {
 		return nil, nil

@@ -35,6 +35,19 @@ func (p *plan) add(o *foreign.Op) {
 		}
 		return
 	}
+	if o.Unread() || o.Outcome == history.Answered && o.F == foreign.Purge && c.allows(accepted) {
+		if o.Unread() {
+			p.dropped++
+		}
+		part := *o
+		part.Outcome, part.Return, part.Answer = history.Unknown, history.Never, foreign.Answer{}
+		o = &part
+	}
+	if o.Outcome == history.Unknown && o.F == foreign.Poll && c.machine != queue && (vague(o) || o.Ask.Strategy != op.Next) {
+		part := *o // it is not known from where it read
+		part.Ask.Max = nil
+		o = &part
+	}
 	if o.Outcome == history.Unknown && !changes(o) {
 		return // nobody will ever see that it happened
 	}
@@ -43,6 +56,16 @@ func (p *plan) add(o *foreign.Op) {
 		p.push(p.early(p.told.plain(o)))
 	case o.F == foreign.Poll && c.allows(staleReads) && o.Ask.Strategy != op.Next:
 		p.dropped++ // of one that may be old, learn checks that it is no invention
+		if o.Ask.AutoCommit {
+			p.loosen(o)
+		}
+		return
+	case o.F == foreign.ListOffsets && c.stream.sets && c.allows(staleReads):
+		p.dropped++
+		return
+	case vague(o):
+		p.dropped++
+		p.loosen(o)
 		return
 	case o.F == foreign.GetBookmark, !p.told.placed && unplaceable(o):
 		p.dropped++
@@ -69,6 +92,13 @@ func changes(o *foreign.Op) bool {
 	return true
 }
 
+// vague tells whether an operation asks by a timestamp, which histories of other systems do
+// not tell, or may begin at the end if its bookmark is below the start.
+func vague(o *foreign.Op) bool {
+	return o.F == foreign.Poll && (o.Ask.Strategy == op.AtTimestamp || o.Ask.Reset != op.Earliest) ||
+		o.F == foreign.ListOffsets && o.Ask.Which == op.OffsetForTimestamp
+}
+
 // unplaceable tells whether an operation cannot be judged, nor its effect be known,
 // without positions.
 func unplaceable(o *foreign.Op) bool {
@@ -76,7 +106,7 @@ func unplaceable(o *foreign.Op) bool {
 	case foreign.ListOffsets:
 		return true
 	case foreign.Poll:
-		return o.Ask.Strategy == op.AtOffset || o.Ask.Strategy == op.AtTimestamp || o.Ask.Reset != op.Earliest
+		return o.Ask.Strategy == op.AtOffset
 	}
 	return false
 }

@@ -14,7 +14,6 @@ import (
 	"purgelab/linearizability/foreign"
 	"purgelab/linearizability/history"
 	"purgelab/linearizability/verdict"
-	"purgelab/model"
 	"purgelab/model/op"
 )
 
@@ -50,11 +49,11 @@ func (c *Contract) Read(path string, format foreign.Format) (*History, error) {
 	return &History{Path: path, Foreign: ops}, err
 }
 
-// readOurs reads the events of docs/history.md. If no answer tells a position, or if they
-// have what only another system knows, it reads them once more, as those of one.
+// readOurs reads the events of docs/history.md. If an answer does not tell its position, or
+// if they have what only another system knows, it reads them once more, as those of one.
 func (c *Contract) readOurs(path string, r io.Reader) (*History, error) {
 	ops, bad := history.ReadOps(path, r)
-	if bad == nil && !unplaced(ops) {
+	if bad == nil && !c.allows(staleReads) && !c.gapsOf(ops).wide() {
 		return &History{Path: path, Ours: ops}, nil
 	}
 	f, err := history.Open(path)
@@ -63,23 +62,21 @@ func (c *Contract) readOurs(path string, r io.Reader) (*History, error) {
 	}
 	defer f.Close()
 	_, again := foreign.Detect(f)
-	bare, err := foreign.Read(path, foreign.Purgelab, again)
-	if err == nil && bad != nil {
-		err = c.accepts(path, bare)
+	theirs, err := foreign.Read(path, foreign.Purgelab, again)
+	if err == nil {
+		err = c.accepts(path, theirs)
 	}
-	if err != nil || bad == nil && slices.ContainsFunc(bare, tellsPosition) {
-		return &History{Path: path, Ours: ops}, bad
+	switch {
+	case err == nil:
+		return &History{Path: path, Foreign: theirs}, nil
+	case bad == nil:
+		return &History{Path: path, Ours: ops}, nil
 	}
-	return &History{Path: path, Foreign: bare}, nil
+	return nil, bad
 }
 
-// unplaced tells whether every position in an answer is 0, as one is that was
-// not written.
-func unplaced(ops []history.Op) bool {
-	return !slices.ContainsFunc(ops, func(o history.Op) bool {
-		return o.Outcome == history.Answered && o.Reply.Position != op.Position{}
-	})
-}
+// wide tells whether a position is lacking that others of its history tell, or all are.
+func (g *gaps) wide() bool { return g.partial || g.nameless && (g.tagged || !g.bare) }
 
 func tellsPosition(o foreign.Op) bool {
 	at, _ := named(&o)
@@ -122,7 +119,7 @@ type Report struct {
 // Judge judges a history. The error is not nil only if a page could not be
 // written, or if an operation cannot be read as one of the contract.
 func (c *Contract) Judge(ctx context.Context, h *History, o Options) (*Report, error) {
-	if c.machine == dense && (h.Foreign == nil || slices.ContainsFunc(h.Foreign, tellsPosition)) {
+	if c.isDense(h) {
 		return c.judgeDense(ctx, h, o)
 	}
 	rep := &Report{Total: verdict.Result{Verdict: verdict.Pass, Property: check.Property}, NotJudged: c.missing(h.Foreign)}
@@ -174,6 +171,9 @@ func partitions(ops []foreign.Op) [][]foreign.Op {
 // those that were not judged.
 func (c *Contract) judgePartition(ctx context.Context, ops []foreign.Op, o Options) (check.Result, int, error) {
 	r := check.Result{Result: verdict.Result{Property: check.Property}, Partition: ops[0].Partition}
+	if c.allows(holes) {
+		ops = placesOf(ops).close(ops)
+	}
 	told, w := learn(ops, false)
 	p := &plan{contract: c, told: told, keys: cursors(ops)}
 	for i := range ops {
@@ -251,34 +251,4 @@ func (s *search) explain(ctx context.Context, r *check.Result, o Options) error 
 		return fmt.Errorf("contract: page of partition %d: %w", r.Partition, err)
 	}
 	return nil
-}
-
-// judgeDense judges by package model.
-func (c *Contract) judgeDense(ctx context.Context, h *History, o Options) (*Report, error) {
-	ops, missing := h.Ours, []NotJudged(nil)
-	var wrongs []check.Result
-	if h.Foreign != nil {
-		t, found, err := c.translate(h)
-		if err != nil {
-			return nil, err
-		}
-		ops, wrongs, missing = t.ops, found, t.missing()
-	}
-	if c.numbering == model.Continue {
-		ops = tagged(ops)
-	}
-	ops = c.weaken(ops)
-	rep := &Report{NotJudged: append(c.missingDense(ops), missing...)}
-	var err error
-	rep.Total, rep.Partitions, err = check.Check(ctx, ops, check.Options{Semantics: model.Semantics{Numbering: c.numbering}, Timeout: o.Timeout, HTML: o.HTML})
-	if len(wrongs) > 0 {
-		for _, w := range wrongs {
-			i := slices.IndexFunc(rep.Partitions, func(r check.Result) bool { return r.Partition == w.Partition })
-			w.Operations, w.Unknown, w.Steps = rep.Partitions[i].Operations, rep.Partitions[i].Unknown, rep.Partitions[i].Steps
-			rep.Partitions[i] = w
-		}
-		rep.Total = verdict.Result{Verdict: verdict.Pass, Property: check.Property}
-		rep.settle()
-	}
-	return rep, err
 }

@@ -24,7 +24,7 @@ func note(list []NotJudged, dropped int) []NotJudged {
 	if dropped == 0 {
 		return list
 	}
-	return append(list, NotJudged{"single answers", fmt.Sprintf("%d are refusals, or cannot be placed", dropped)})
+	return append(list, NotJudged{"single answers", fmt.Sprintf("%d are refusals, or do not tell enough", dropped)})
 }
 
 // given lists the weaker promises that were allowed.
@@ -70,7 +70,7 @@ func (c *Contract) missing(ops []foreign.Op) []NotJudged {
 func (t *translation) missing() []NotJudged {
 	var out []NotJudged
 	if t.unplaced > 0 {
-		out = append(out, NotJudged{"position of a change", fmt.Sprintf("%d were acknowledged without one: they are judged as if their outcome were unknown", t.unplaced)})
+		out = append(out, withoutPlace(t.unplaced))
 	}
 	return note(out, t.unbounded)
 }

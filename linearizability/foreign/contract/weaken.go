@@ -17,13 +17,15 @@ import (
 // weaken rewrites operations of docs/contract.md so that they claim no more than
 // what is promised.
 func (c *Contract) weaken(ops []history.Op) []history.Op {
-	if !c.allows(shortPolls) && !c.allows(accepted) {
+	if !c.allows(shortPolls) && !c.allows(accepted) && !c.allows(staleReads) {
 		return ops
 	}
 	var out []history.Op
 	for _, o := range ops {
 		answered := o.Outcome == history.Answered && o.Reply.Code == op.OK
 		switch {
+		case c.allows(staleReads) && o.Outcome == history.Answered && lags(o.Request):
+			continue
 		case c.allows(accepted) && answered && o.Request.Kind == op.Purge:
 			r := *o.Request
 			r.Intent = o.Reply.Position.Generation
@@ -39,6 +41,12 @@ func (c *Contract) weaken(ops []history.Op) []history.Op {
 		out = append(out, o)
 	}
 	return out
+}
+
+// lags tells whether a request may be answered by a replica that is behind: one about the
+// range, or a poll that is not a consumer's.
+func lags(r *op.Request) bool {
+	return r.Kind == op.ListOffsets || r.Kind == op.Poll && r.Strategy != op.Next && !r.AutoCommit
 }
 
 // tagged gives bare offsets the only generation that there is where numbering goes

@@ -57,6 +57,9 @@ func live(w world, r *rand.Rand, clients, count int, unknown float64) []foreign.
 				o.Outcome, o.Answer = history.Unknown, foreign.Answer{}
 			} else {
 				o.Outcome, o.Return = history.Answered, now
+				if o.F == foreign.Poll && o.Answer.Records == nil {
+					o.Answer.Records = []foreign.Record{}
+				}
 			}
 		}
 	}
