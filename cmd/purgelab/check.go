@@ -16,7 +16,6 @@ import (
 	"purgelab/linearizability/foreign"
 	"purgelab/linearizability/foreign/contract"
 	"purgelab/linearizability/verdict"
-	"purgelab/model"
 	"purgelab/model/op"
 )
 
@@ -56,15 +55,11 @@ cannot be read: its name, the line and what was wanted are printed.`,
 			if c, err = c.Weaken(allow); err != nil {
 				return &exitError{exitUsage, fmt.Errorf("--allow: %w", err)}
 			}
-			if (certificate != "" || verify != "") && (len(files) > 1 || len(allow) > 0 || semantics.value != "restart" && semantics.value != "continue") {
-				return usageError("a certificate is that of one history, by the semantics restart or continue as they are")
+			if (certificate != "" || verify != "") && len(files) > 1 {
+				return usageError("a certificate is that of one history, got %d", len(files))
 			}
 			if verify != "" {
-				numbering, err := model.ParseNumbering(semantics.value)
-				if err != nil {
-					return &exitError{exitUsage, err}
-				}
-				v, err := verifyFile(cmd, files[0], verify, model.Semantics{Numbering: numbering})
+				v, err := verifyFile(cmd, files[0], verify, foreign.Format(format.value), &c)
 				if err != nil {
 					return err
 				}
@@ -123,10 +118,7 @@ func checkFile(cmd *cobra.Command, name string, format foreign.Format, c *contra
 	}
 	total, all := report.Total, report.Partitions
 	if certificate != "" {
-		if h.Foreign != nil {
-			return 0, usageError("%s: a certificate names the lines of a history as docs/history.md describes it, and this is another one", name)
-		}
-		if err := writeCertificate(cmd, certificate, h.Ours, all); err != nil {
+		if err := writeCertificate(cmd, certificate, c, h, all); err != nil {
 			return 0, err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 // A certificate is an order of a history, written out: for each partition a line that
 // names it, then a line for each operation in its place, which names the line of the
-// history at which the operation is invoked. What an operation of unknown outcome chose
+// history at which the operation is invoked; of several there, as in a transaction of
+// Jepsen, 8:2 is the second of its partition. What an operation of unknown outcome chose
 // comes after it: t=, the timestamp of an append, g=, the generation of a purge. So does
 // "again", if this is another copy of its request. A new incarnation that lacks something
 // is there twice: first with keep=, and how many lines are kept; then, after what else is
@@ -31,9 +32,10 @@ const partitionWord = "partition"
 func WriteCertificate(w io.Writer, partition op.Partition, ops []model.Operation, order []model.Placed) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s %d\n", partitionWord, partition)
+	names := namesOf(ops)
 	for _, x := range order {
 		o := &ops[x.Index]
-		fmt.Fprintf(b, "%d", o.Line)
+		b.WriteString(names[x.Index].String())
 		open := o.Reply == nil
 		switch x.As {
 		case model.Cut:
@@ -53,6 +55,27 @@ func WriteCertificate(w io.Writer, partition op.Partition, ops []model.Operation
 	return b.Flush()
 }
 
+// name of an operation in a certificate.
+type name struct{ line, nth int } // nth from 1 among those of the line
+
+func (n name) String() string {
+	if n.nth == 1 {
+		return fmt.Sprint(n.line)
+	}
+	return fmt.Sprintf("%d:%d", n.line, n.nth)
+}
+
+// namesOf names the operations of a partition.
+func namesOf(ops []model.Operation) []name {
+	out, count := make([]name, len(ops)), map[int]int{}
+	for i := range ops {
+		line := ops[i].Line
+		count[line]++
+		out[i] = name{line, count[line]}
+	}
+	return out
+}
+
 // CertificateError names the line of a certificate that cannot be read, and why.
 type CertificateError struct {
 	Line int // from 1
@@ -67,7 +90,7 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 func ReadCertificate(r io.Reader, ops func(op.Partition) []model.Operation) (map[op.Partition][]model.Placed, error) {
 	orders := map[op.Partition][]model.Placed{}
 	var current op.Partition
-	var lines map[int]int32 // of the current partition
+	var names map[string]int32 // of the operations of the current partition
 	in := bufio.NewScanner(r)
 	for n := 1; in.Scan(); n++ {
 		words := strings.Fields(in.Text())
@@ -83,14 +106,14 @@ func ReadCertificate(r io.Reader, ops func(op.Partition) []model.Operation) (map
 			if _, twice := orders[current]; twice {
 				return nil, &CertificateError{n, fmt.Errorf("partition %d: it is there twice", current)}
 			}
-			orders[current], lines = nil, map[int]int32{}
-			for i, o := range ops(current) {
-				lines[o.Line] = int32(i)
+			orders[current], names = nil, map[string]int32{}
+			for i, n := range namesOf(ops(current)) {
+				names[n.String()] = int32(i)
 			}
-		case lines == nil:
+		case names == nil:
 			return nil, &CertificateError{n, fmt.Errorf("want a partition first, got %q", in.Text())}
 		default:
-			x, err := placed(words, lines)
+			x, err := placed(words, names)
 			if err != nil {
 				return nil, &CertificateError{n, err}
 			}
@@ -101,14 +124,10 @@ func ReadCertificate(r io.Reader, ops func(op.Partition) []model.Operation) (map
 }
 
 // placed reads one operation in its place.
-func placed(words []string, lines map[int]int32) (x model.Placed, err error) {
-	var line int
-	if _, err := fmt.Sscan(words[0], &line); err != nil {
-		return x, fmt.Errorf("want the line of an operation, got %q", words[0])
-	}
-	i, ok := lines[line]
+func placed(words []string, names map[string]int32) (x model.Placed, err error) {
+	i, ok := names[words[0]]
 	if !ok {
-		return x, fmt.Errorf("want the line of an operation of the partition, got %d", line)
+		return x, fmt.Errorf("want the line of an operation of the partition, got %s", words[0])
 	}
 	x.Index = i
 	for _, w := range words[1:] {
