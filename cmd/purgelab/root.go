@@ -65,10 +65,21 @@ Exit codes: 0 pass, 1 a property is violated, 2 undecided, 3 bad usage.`,
 	root.PersistentFlags().Var(logLevel, "log-level", "log to standard error: "+logLevel.list())
 	completeChoices(root, "log-level", logLevel)
 	root.AddCommand(newCheckCmd(), newDemoCmd(), newMatrixCmd(), newMinimizeCmd(), newPoliciesCmd(), newReportCmd(), newRunCmd(), newScenarioCmd(), newSpecCmd(), newSweepCmd(), newTeethCmd(), newToolsCmd(), newTraceCmd())
+	exemplifyCompletion(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%w\nSee '%s --help'", flagError(err), cmd.CommandPath())
 	})
 	return root
+}
+
+// exemplifyCompletion gives cobra's own command examples, as every other has.
+func exemplifyCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Example = "  source <(purgelab completion bash)\n  purgelab completion zsh >~/.zfunc/_purgelab\n  purgelab completion fish | source"
+		}
+	}
 }
 
 // build says which program this is.

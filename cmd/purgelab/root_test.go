@@ -25,7 +25,11 @@ func each(cmd *cobra.Command, f func(*cobra.Command)) {
 // TestEveryCommandHasAnExample that names the command and uses flags which it
 // has.
 func TestEveryCommandHasAnExample(t *testing.T) {
-	each(newRootCmd(), func(cmd *cobra.Command) {
+	root := newRootCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	require.NoError(t, err)
+	require.Contains(t, completion.Example, completion.CommandPath()+" bash")
+	each(root, func(cmd *cobra.Command) {
 		require.NotEmpty(t, cmd.Short, cmd.CommandPath())
 		require.Contains(t, cmd.Example, cmd.CommandPath())
 		for _, line := range strings.Split(cmd.Example, "\n") {

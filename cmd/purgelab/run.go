@@ -29,8 +29,9 @@ func newRunCmd() *cobra.Command {
 		Use:   "run",
 		Short: "Make one simulated run and judge it",
 		Long: `Make one simulated run of a cluster under faults, and judge it: the history of
-its clients by porcupine against the sequential model, its replicas by the named
-invariants while they run. One seed gives one run, to the byte.
+its clients against the sequential model, by the judge and, where that finds
+neither an order nor a reason, by porcupine; its replicas by the named invariants
+while they run. One seed gives one run, to the byte.
 
 With --out the folder gets run.json (settings, versions, digest, verdict),
 history.jsonl, trace.ndjson, faults.json (which --faults accepts), workload.jsonl
