@@ -21,25 +21,25 @@ const specDir = "../../spec"
 // small are the specification's models with narrower limits, so that TLC prints all
 // transitions of each within seconds.
 var small = []struct {
-	name, module string
-	limits       []string // what is said instead of what
-	defects      []string // of the implementation, each of which they show
+	design, name, module string
+	limits               []string // what is said instead of what
+	defects              []string // of the implementation, each of which they show
 }{
-	{"ordered", "SIMOrdered", []string{"MaxOps = 3", "MaxOps = 2"}, []string{
+	{"ordered", "two ops", "SIMOrdered", []string{"MaxOps = 3", "MaxOps = 2"}, []string{
 		"marker-no-dirsync", "replay-below-boundary", "apply-past-purge", "duplicate-purge-wipes", "bookmark-unbounded",
 		"start-not-replayed", "end-from-records", "reclaim-not-resumed",
 	}},
-	{"ordered with three ops", "SIMOrdered", []string{"Ops <- MCOps", "Ops <- FewOps", "Reads <- MCReads", "Reads = {}"}, []string{
+	{"ordered", "three ops", "SIMOrdered", []string{"Ops <- MCOps", "Ops <- FewOps", "Reads <- MCReads", "Reads = {}"}, []string{
 		"bookmark-generation-ignored",
 	}},
-	{"ordered with transfers", "SIMTransfer", []string{"MaxInstalls = 2", "MaxInstalls = 1"}, []string{
+	{"ordered", "transfers", "SIMTransfer", []string{"MaxInstalls = 2", "MaxInstalls = 1"}, []string{
 		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted",
 	}},
-	{"advance", "SIMAdvance", []string{"MaxOps = 3", "MaxOps = 2"}, []string{
+	{"advance", "two ops", "SIMAdvance", []string{"MaxOps = 3", "MaxOps = 2"}, []string{
 		"start-not-stored", "start-not-replayed", "whole-batch-deleted", "earliest-from-records",
 	}},
-	{"advance with three ops", "SIMAdvance", []string{"Ops <- SimOps", "Ops <- FewOps"}, []string{"end-from-records"}},
-	{"reset-record", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
+	{"advance", "three ops", "SIMAdvance", []string{"Ops <- SimOps", "Ops <- FewOps"}, []string{"end-from-records"}},
+	{"reset-record", "two ops", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
 }
@@ -68,41 +68,43 @@ func explored(t *testing.T, module string, limits []string) *behaviours.Graph {
 // The implementation follows the specification through every transition of small
 // models, and with a defect that concerns one replica it does not.
 func TestEveryTransition(t *testing.T) {
-	taken := map[string]map[string]bool{}
-	for _, m := range small {
-		t.Run(m.name, func(t *testing.T) {
-			var list []*behaviours.Behaviour
-			acts := 0
-			g := explored(t, m.module, m.limits)
-			require.NoError(t, g.Cover(func(b *behaviours.Behaviour) error {
-				list = append(list, b)
-				acts += len(b.Acts) - 1
-				if taken[b.Design] == nil {
-					taken[b.Design] = map[string]bool{}
+	for _, d := range Table {
+		t.Run(d.Name, func(t *testing.T) {
+			taken := map[string]bool{}
+			for _, m := range small {
+				if m.design != d.Name {
+					continue
 				}
-				for _, a := range b.Acts[1:] {
-					taken[b.Design][string(a.Action)] = true
+				t.Run(m.name, func(t *testing.T) {
+					var list []*behaviours.Behaviour
+					acts := 0
+					g := explored(t, m.module, m.limits)
+					require.NoError(t, g.Cover(func(b *behaviours.Behaviour) error {
+						list = append(list, b)
+						acts += len(b.Acts) - 1
+						for _, a := range b.Acts[1:] {
+							taken[string(a.Action)] = true
+						}
+						return nil
+					}))
+					t.Logf("%d states, %d transitions, %d behaviours, %d actions", g.States(), g.Transitions(), len(list), acts)
+					require.Nil(t, first(t, list, 0))
+					for _, name := range m.defects {
+						d, err := defect.Parse(name)
+						require.NoError(t, err)
+						diff := first(t, list, d)
+						require.NotNil(t, diff, name)
+						t.Logf("%s: %v", name, diff)
+					}
+				})
+			}
+			for _, r := range d.Rows {
+				if strings.Contains(r.Note, "In counterexamples only.") {
+					continue // scenarios take them
 				}
-				return nil
-			}))
-			t.Logf("%d states, %d transitions, %d behaviours, %d actions", g.States(), g.Transitions(), len(list), acts)
-			require.Nil(t, first(t, list, 0))
-			for _, name := range m.defects {
-				d, err := defect.Parse(name)
-				require.NoError(t, err)
-				diff := first(t, list, d)
-				require.NotNil(t, diff, name)
-				t.Logf("%s: %v", name, diff)
+				require.True(t, taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
 			}
 		})
-	}
-	for _, d := range Table {
-		for _, r := range d.Rows {
-			if strings.Contains(r.Note, "In counterexamples only.") {
-				continue // scenarios take them
-			}
-			require.True(t, taken[d.Name][string(r.Action)], "%s of %s is in the table and was never taken", r.Action, d.Name)
-		}
 	}
 }
 
