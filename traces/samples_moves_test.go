@@ -63,6 +63,15 @@ var moveCorruptions = []corruption{
 		ev[i].Op--
 		return ev, i
 	}},
+	{"advance-compacted-past-the-checkpoint", "advance-state-taken", changed(func(e *observe.Event) { e.Op = e.Applied + 1 }, is(Compact))},
+	{"advance-staged-what-nobody-agreed-on", "advance-state-taken", changed(func(e *observe.Event) { e.Op = 99 }, is(StageManifest))},
+	{"advance-staged-what-it-has", "advance-state-taken", changed(func(e *observe.Event) { e.Last = e.Op }, is(StageManifest))},
+	{"advance-staged-with-a-boundary", "advance-state-taken", changed(func(e *observe.Event) { e.Boundary = 1 }, is(StageManifest))},
+	{"advance-dropped-another-transfer", "advance-state-taken", changed(func(e *observe.Event) { e.Op-- }, is(DropTransfer))},
+	{"advance-installed-before-it-was-whole", "advance-state-taken", without(StageState, CommitInstall)},
+	{"advance-installed-after-it-was-overtaken", "advance-state-taken", changed(func(e *observe.Event) { e.Last = e.Op }, is(CommitInstall))},
+	{"advance-installed-another-state", "advance-state-taken", changed(func(e *observe.Event) { e.End++ }, is(CommitInstall))},
+	{"advance-installed-with-an-older-bookmark", "advance-state-taken", bootsWith(func(e *observe.Event) { e.Count++ })},
 	{"copied-another-state", "advance-state-copied", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, 0, is(CopyState))
 		ev[i].Op--

@@ -220,7 +220,7 @@ func TestSamples(t *testing.T) {
 	var list []*Trace
 	accepted, err := filepath.Glob("testdata/accepted/*.ndjson")
 	require.NoError(t, err)
-	require.Len(t, accepted, 13)
+	require.Len(t, accepted, 14)
 	for _, path := range accepted {
 		list = append(list, readSample(t, path))
 	}
