@@ -1,14 +1,10 @@
 package guards
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,13 +17,33 @@ import (
 	"purgelab/traces/tlc"
 )
 
-// Answer is what came of one change.
+// Answer is what came of one change, as far as it was asked.
 type Answer struct {
 	Guard
-	// NoticedBy names the check that is red; empty: none is.
-	NoticedBy string `json:"noticedBy,omitempty"`
-	Reason    string `json:"reason,omitempty"` // what it says
-	Asked     int    `json:"asked"`            // checks
+	Tie   Notice `json:"tie"`
+	Model Notice `json:"model"`
+}
+
+// Notice is what checks of one kind say.
+type Notice struct {
+	By     string `json:"by,omitempty"`     // the check that is red; empty: none is
+	Reason string `json:"reason,omitempty"` // what it says
+	Asked  int    `json:"asked,omitempty"`  // checks
+	Late   int    `json:"late,omitempty"`   // of these without an answer when time was up
+}
+
+// Noticed tells that a check is red.
+func (a *Answer) Noticed() bool { return a.Tie.By != "" || a.Model.By != "" }
+
+// answered tells that checks were asked, and that all had an answer in time or one is red.
+func (n *Notice) answered() bool { return n.By != "" || n.Asked > 0 && n.Late == 0 }
+
+// of is what checks of a kind say.
+func (a *Answer) of(k Kind) *Notice {
+	if k == Tie {
+		return &a.Tie
+	}
+	return &a.Model
 }
 
 // Asker asks for changes of one specification, and keeps what was answered.
@@ -44,10 +60,15 @@ type Asker struct {
 	without map[string]error
 }
 
+func newAsker(root, kept string) *Asker {
+	return &Asker{root: root, kept: kept, answers: map[string]Answer{}, green: map[string]*sync.Once{}, without: map[string]error{}}
+}
+
 // NewAsker reads the specification of the project in root. Answers are kept in the folder
 // kept, in a file that is named after all that TLC may read.
 func NewAsker(root, kept string, tool tlc.Tool) (*Asker, error) {
-	a := &Asker{root: root, kept: kept, tool: tool, answers: map[string]Answer{}, green: map[string]*sync.Once{}, without: map[string]error{}}
+	a := newAsker(root, kept)
+	a.tool = tool
 	list, err := models.Load(filepath.Join(root, "spec"))
 	if err != nil {
 		return nil, fmt.Errorf("guards: %w", err)
@@ -62,55 +83,35 @@ func NewAsker(root, kept string, tool tlc.Tool) (*Asker, error) {
 	return a, nil
 }
 
-// open reads answers that were kept.
-func (a *Asker) open() error {
-	h := sha256.New()
-	fmt.Fprintln(h, a.tool.Build)
-	for _, d := range []string{"spec", traceModules} {
-		err := fs.WalkDir(os.DirFS(filepath.Join(a.root, d)), ".", func(name string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(filepath.Join(a.root, d, name))
-			fmt.Fprintf(h, "%q %q\n", name, text)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(a.kept, 0o777); err != nil {
-		return err
-	}
-	var err error
-	a.file, err = os.OpenFile(filepath.Join(a.kept, hex.EncodeToString(h.Sum(nil)[:8])+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(a.file)
-	for lines.Scan() {
-		var x Answer
-		if json.Unmarshal(lines.Bytes(), &x) == nil { // else it was cut off
-			a.answers[x.String()] = x
-		}
-	}
-	return lines.Err()
+// askable tells whether a check of one of the kinds can notice the change: of a property,
+// a model that has to violate it.
+func (a *Asker) askable(g *Guard, kinds ...Kind) bool {
+	return slices.ContainsFunc(a.checks, func(c check) bool {
+		return slices.Contains(kinds, c.kind) && c.reads[g.Module] && c.apt(g)
+	})
 }
 
-// Guards lists those of all modules but the bounds of models, by module.
+// Asked tells that all who can notice the change were asked.
+func (a *Asker) Asked(g Guard) bool {
+	x := a.Answer(g)
+	return !slices.ContainsFunc(kinds, func(k Kind) bool { return a.askable(&g, k) && !x.of(k).answered() })
+}
+
+// Guards lists those of all modules but the bounds of models, by module: what a check can
+// notice the change of.
 func (a *Asker) Guards() (map[string][]Guard, error) {
 	properties, err := a.properties()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]Guard{}
-	for name := range a.texts {
+	for name, list := range Find(a.texts, properties) {
 		if strings.HasPrefix(name, "MC") || strings.HasPrefix(name, "Matrix") {
 			continue
 		}
 		seen := map[string]bool{}
-		for _, g := range Find(a.texts, name, properties) {
-			if !seen[g.String()] { // the same said twice is asked for once
+		for _, g := range list {
+			if !seen[g.String()] && a.askable(&g, kinds...) { // the same said twice is asked for once
 				seen[g.String()] = true
 				out[name] = append(out[name], g)
 			}
@@ -141,44 +142,52 @@ func (a *Asker) properties() (map[string]bool, error) {
 	return out, nil
 }
 
-// Ask asks for each of the guards what was not answered before, so many at a time.
-func (a *Asker) Ask(ctx context.Context, list []Guard, jobs int, done func(Answer)) error {
+// most is how many guards of a module a kind of check is asked for in vain, if another
+// kind notices one.
+const most = 3
+
+// Walk asks the checks of a kind for the guards of each list in turn: for all that nobody
+// notices so far, or until one is noticed. So many lists are walked at a time. What was
+// answered before is not asked again.
+func (a *Asker) Walk(ctx context.Context, kind Kind, lists [][]Guard, all bool, jobs int, done func(Answer)) error {
 	dir, err := os.MkdirTemp("", "purgelab-guards-")
 	if err != nil {
 		return fmt.Errorf("guards: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	work := make(chan Guard)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(work)
-		for _, x := range list {
-			if _, have := a.Answer(x); have {
-				continue
-			}
-			select {
-			case work <- x:
-			case <-ctx.Done():
-				return ctx.Err()
+	work := make(chan []Guard, len(lists))
+	for _, alone := range []bool{true, false} { // whom nobody else can notice first
+		for _, l := range lists {
+			if alone != slices.ContainsFunc(l, func(g Guard) bool {
+				return slices.ContainsFunc(kinds, func(k Kind) bool { return k != kind && a.askable(&g, k) })
+			}) {
+				work <- l
 			}
 		}
-		return nil
-	})
+	}
+	close(work)
+	tests := &programs{root: a.root, dir: filepath.Join(dir, "tests")}
+	g, ctx := errgroup.WithContext(ctx)
 	for i := range jobs {
 		g.Go(func() error {
-			w, err := newWorkspace(a.root, filepath.Join(dir, fmt.Sprint(i)), a.tool)
+			w, err := newWorkspace(a.root, filepath.Join(dir, fmt.Sprint(i)), a.tool, tests)
 			if err != nil {
 				return err
 			}
-			for x := range work {
-				answer, err := a.one(ctx, w, x)
-				if err != nil {
-					return fmt.Errorf("%v: %w", &x, err)
+			for list := range work {
+				for x, k := range a.walked(kind, list, all) {
+					answer, err := a.one(ctx, w, x, k)
+					if errors.Is(err, errLate) {
+						continue // whether the check is green is asked the next time
+					}
+					if err != nil {
+						return fmt.Errorf("%v: %w", &x, err)
+					}
+					if err := a.keep(answer); err != nil {
+						return err
+					}
+					done(answer)
 				}
-				if err := a.keep(answer); err != nil {
-					return err
-				}
-				done(answer)
 			}
 			return nil
 		})
@@ -189,28 +198,70 @@ func (a *Asker) Ask(ctx context.Context, list []Guard, jobs int, done func(Answe
 	return nil
 }
 
-// one asks check after check until one is red.
-func (a *Asker) one(ctx context.Context, w *workspace, x Guard) (Answer, error) {
-	out := Answer{Guard: x}
-	path, text := a.paths[x.Module], a.texts[x.Module]
+// walked is what is still to be asked of a list, and whom, each guard once what came
+// before it is answered. Of what ties do not notice models are asked, too.
+func (a *Asker) walked(kind Kind, list []Guard, all bool) iter.Seq2[Guard, Kind] {
+	return func(yield func(Guard, Kind) bool) {
+		list := slices.DeleteFunc(slices.Clone(list), func(g Guard) bool { return !a.askable(&g, kind) })
+		whom := slices.Compact([]Kind{kind, Model})
+		noticed := slices.ContainsFunc(list, func(g Guard) bool { x := a.Answer(g); return x.Noticed() })
+		for i, g := range list {
+			x := a.Answer(g)
+			if all && x.Noticed() {
+				continue
+			}
+			for _, k := range whom {
+				if a.askable(&g, k) && !x.of(k).answered() && (k == kind || !x.Noticed()) {
+					if !yield(g, k) {
+						return
+					}
+					x = a.Answer(g)
+				}
+			}
+			noticed = noticed || x.Noticed()
+			if n := x.of(kind); !all && (n.By != "" && n.Reason != senseless || noticed && i+1 >= most) {
+				return
+			}
+		}
+	}
+}
+
+// one asks check after check of a kind until one is red.
+func (a *Asker) one(ctx context.Context, w *workspace, x Guard, kind Kind) (Answer, error) {
+	out := a.Answer(x)
+	n := out.of(kind)
+	*n = Notice{}
 	for _, c := range a.checks {
-		if !c.reads[x.Module] || !c.apt(&x) {
+		if c.kind != kind || !c.reads[x.Module] || !c.apt(&x) {
 			continue
 		}
-		if err := w.put(path, x.in(text)); err != nil {
-			return out, err
+		n.Asked++
+		reason, err := a.red(ctx, w, &c, &x)
+		if errors.Is(err, errLate) {
+			n.Late, err = n.Late+1, nil
 		}
-		reason, err := c.red(ctx, w)
-		if err := errors.Join(err, w.put(path, text)); err != nil {
+		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.name, err)
 		}
-		out.Asked++
 		if reason != "" {
-			out.NoticedBy, out.Reason = c.name, reason
+			n.By, n.Reason = c.name, reason
 			return out, a.isGreen(ctx, w, &c)
 		}
 	}
 	return out, nil
+}
+
+// red asks a check for a change, which is taken back.
+func (a *Asker) red(ctx context.Context, w *workspace, c *check, x *Guard) (string, error) {
+	path, text := a.paths[x.Module], a.texts[x.Module]
+	if err := w.put(path, x.in(text)); err != nil {
+		return "", err
+	}
+	reason, err := c.red(ctx, w)
+	if back := w.put(path, text); back != nil {
+		err = errors.Join(err, back)
+	}
+	return reason, err
 }
 
 // isGreen asks a check, once, for the specification as it is.
@@ -227,6 +278,9 @@ func (a *Asker) isGreen(ctx context.Context, w *workspace, c *check) error {
 		if err == nil && reason != "" {
 			err = fmt.Errorf("is red without a change: %s", reason)
 		}
+		if err == nil {
+			err = a.write(line{Green: c.name})
+		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -238,27 +292,3 @@ func (a *Asker) isGreen(ctx context.Context, w *workspace, c *check) error {
 	defer a.mu.Unlock()
 	return a.without[c.name]
 }
-
-// keep writes an answer down.
-func (a *Asker) keep(x Answer) error {
-	line, err := json.Marshal(x)
-	if err != nil {
-		return err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.answers[x.String()] = x
-	_, err = a.file.Write(append(line, '\n'))
-	return err
-}
-
-// Answer is what is known of a guard.
-func (a *Asker) Answer(g Guard) (Answer, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	x, ok := a.answers[g.String()]
-	return x, ok
-}
-
-// Close closes the file of answers.
-func (a *Asker) Close() error { return a.file.Close() }

@@ -5,11 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +14,22 @@ import (
 	"purgelab/traces/tlc"
 )
 
+// Kind tells checks apart.
+type Kind string
+
+const (
+	// Model: TLC holds the specification to what it says of itself.
+	Model Kind = "model"
+	// Tie: the specification is held to something else.
+	Tie Kind = "tie"
+)
+
+var kinds = []Kind{Model, Tie}
+
 // check is one way to notice a change.
 type check struct {
 	name string
+	kind Kind
 	// modules that it reads.
 	reads map[string]bool
 	// apt tells whether it can notice the change at all.
@@ -33,18 +42,23 @@ type check struct {
 // errMalformed is a change after which a module is none: a fault of Find.
 var errMalformed = errors.New("the changed module is not well-formed")
 
-// timeout of one model: TLC says every minute how many states there are.
+// errLate is a check that has no answer when its time is up.
+var errLate = errors.New("no answer in time")
+
+// senseless is what is said of a change after which TLC can make nothing of a module.
+const senseless = "TLC cannot evaluate it"
+
+// timeout of one model, long enough on a machine that is busy.
 const (
-	leastTimeout  = 130 * time.Second
-	secondTimeout = 10 * time.Second // for each second that the manifest plans
-	testTimeout   = 10 * time.Minute
+	mostSeconds   = 30 // of those that the manifest plans: a longer model is not asked
+	leastTimeout  = 10 * time.Minute
+	secondTimeout = 40 * time.Second // for each second that the manifest plans
 )
 
-// checks lists who is asked, the cheapest first: models of the smoke tier that must
-// pass, those that must fail, traces, the rest of the models, the tests.
+// checks lists who is asked: the ties, and the models that take no more than
+// mostSeconds; of these those of the smoke tier that must pass, those that must fail, the
+// rest, the cheapest first.
 func checks(list []models.Model, modules map[string]string) []check {
-	var out []check
-	list = slices.Clone(list)
 	rank := func(m *models.Model) int {
 		switch {
 		case !models.Within(m.Tier, "smoke"):
@@ -54,20 +68,15 @@ func checks(list []models.Model, modules map[string]string) []check {
 		}
 		return 0
 	}
+	list = slices.DeleteFunc(slices.Clone(list), func(m models.Model) bool { return m.Mode != "check" || m.Seconds > mostSeconds })
 	slices.SortStableFunc(list, func(a, b models.Model) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Seconds, b.Seconds))
 	})
-	samples := traceChecks(modules)
+	out := ties(modules)
 	for _, m := range list {
-		if m.Mode != "check" {
-			continue
-		}
-		if rank(&m) == 2 {
-			out, samples = append(out, samples...), nil
-		}
 		out = append(out, modelCheck(m, modules))
 	}
-	return slices.Concat(out, samples, testChecks(modules))
+	return out
 }
 
 // modelCheck is a model held to its row of the manifest.
@@ -83,83 +92,24 @@ func modelCheck(m models.Model, modules map[string]string) check {
 	}
 	red := func(ctx context.Context, w *workspace) (string, error) {
 		limit := max(leastTimeout, time.Duration(m.Seconds*float64(secondTimeout)))
-		o := models.Check(ctx, w.tool, []models.Model{m}, models.Options{Dir: w.in("spec"), Timeout: limit}, nil)[0]
+		o := models.Check(ctx, w.tool, []models.Model{m}, models.Options{Dir: w.in("spec"), Timeout: limit, Enough: true}, nil)[0]
 		switch r := o.Result; {
 		case o.Verdict == tlc.Pass:
 			return "", nil
+		case m.Expect == models.ExpectPass && r != nil && r.Distinct > m.Distinct && len(r.Errors) == 0 && r.Verdict != tlc.Fail:
+			return fmt.Sprintf("more distinct states than the manifest's %d", m.Distinct), nil
 		case o.Verdict == tlc.Fail:
 			return o.Problem, nil
 		case r == nil || ctx.Err() != nil:
 			return "", errors.New(o.Problem)
 		case r.Code == tlc.CodeParse || r.Code == tlc.CodeConfig:
 			return "", fmt.Errorf("%w: %s", errMalformed, o.Problem)
-		case m.Expect == models.ExpectPass && r.Distinct > m.Distinct:
-			return fmt.Sprintf("more than %d distinct states, the manifest says %d", r.Distinct, m.Distinct), nil
 		case len(r.Errors) > 0:
-			return "TLC cannot evaluate it", nil
+			return senseless, nil
 		}
-		return "", nil // no answer in time
+		return "", errLate
 	}
 	reads := map[string]bool{}
 	read(modules, strings.TrimSuffix(path.Base(m.Module), ".tla"), reads)
-	return check{name: m.Name, reads: reads, apt: apt, red: red}
-}
-
-// testChecks are the tests that hold the specification to something else.
-func testChecks(modules map[string]string) []check {
-	var out []check
-	for _, t := range []struct {
-		name, pkg, test string
-		roots           []string // modules that it has TLC read
-	}{
-		{"model ≡ specification", "model", "TestModelIsSpec", []string{"MCPartition"}},
-		{"replay", "traces/replay", "TestEveryTransition", []string{"SIMOrdered", "SIMAdvance", "SIMResetRecord"}},
-	} {
-		c := check{name: t.name, reads: map[string]bool{}, apt: func(g *Guard) bool { return g.Change != Always }}
-		for _, r := range t.roots {
-			read(modules, r, c.reads)
-		}
-		c.red = func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, t.pkg, t.test) }
-		out = append(out, c)
-	}
-	return out
-}
-
-var failure = regexp.MustCompile(`(?m)^\s+(?:Error:|\w+_test\.go:\d+:)\s*(\S.*)$`)
-
-// test runs a test of the project upon the workspace.
-func (w *workspace) test(ctx context.Context, pkg, test string) (string, error) {
-	binary, err := w.built(ctx, pkg)
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, binary, "-test.run", "^"+test+"$", "-test.timeout", testTimeout.String())
-	cmd.Dir = w.in(filepath.FromSlash(pkg))
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return "", nil
-	case ctx.Err() != nil || !errors.As(err, &exit):
-		return "", fmt.Errorf("%s: %w", test, errors.Join(err, ctx.Err()))
-	}
-	if f := failure.FindSubmatch(out); f != nil {
-		return fmt.Sprintf("%s fails: %s", test, f[1]), nil
-	}
-	return test + " fails", nil
-}
-
-// built is the test program of a package.
-func (w *workspace) built(ctx context.Context, pkg string) (string, error) {
-	binary := w.in("bin", strings.ReplaceAll(pkg, "/", "-")+".test")
-	if _, err := os.Stat(binary); err == nil {
-		return binary, nil
-	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./"+pkg)
-	cmd.Dir = w.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the tests of %s: %w: %s", pkg, err, out)
-	}
-	return binary, nil
+	return check{name: m.Name, kind: Model, reads: reads, apt: apt, red: red}
 }

@@ -89,14 +89,22 @@ func now(text string, next map[string]bool) bool {
 		!slices.ContainsFunc(word.FindAllString(text, -1), func(w string) bool { return w == "UNCHANGED" || next[w] })
 }
 
-// Find lists the guards of one of the modules, given by name and text. A guard is a part
+// Find lists the guards of each of the modules, given by name and text. A guard is a part
 // of a conjunction that says nothing of the next state, the condition of an IF, or what a
 // set is restricted by; initial states, switches of defects and limits of models (MayCrash)
-// have none. Of a
-// definition that models check, properties, the whole is one.
-func Find(modules map[string]string, module string, properties map[string]bool) []Guard {
-	text, m := modules[module], masked(modules[module])
+// have none. Of a definition that models check, properties, the whole is one.
+func Find(modules map[string]string, properties map[string]bool) map[string][]Guard {
 	next := speaksOfNext(modules)
+	out := map[string][]Guard{}
+	for name, text := range modules {
+		out[name] = find(name, text, next, properties)
+	}
+	return out
+}
+
+// find lists the guards of one module; next speaks of the next state.
+func find(module, text string, next, properties map[string]bool) []Guard {
+	m := masked(text)
 	var out []Guard
 	for _, d := range definitions(m) {
 		f := finder{module: module, name: d.name, text: m, next: next}

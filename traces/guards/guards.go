@@ -3,10 +3,11 @@
 // and implementation together.
 //
 //	find.go    the guards of a module, found in its text
-//	checks.go  who is asked: TLC on the models, and the tests that hold the specification
-//	           to the model and to the implementation
+//	checks.go  who is asked: ties, and TLC on the models
+//	ties.go    the tests that hold the specification to the model and to the implementation
 //	samples.go ... and the samples of traces
 //	ask.go     one change after the other, each in a copy of the specification
+//	kept.go    what was answered before
 //	page.go    what came of it, as a table
 //	listed.go  changes that nobody has to notice, each with the reason
 //

@@ -2,6 +2,7 @@ package guards
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"maps"
 	"os"
@@ -17,70 +18,72 @@ import (
 )
 
 var (
-	which = flag.String("guards", "few", "few guards of small modules, each module's one, or all")
+	which = flag.String("guards", "few", "few guards of which each check of another kind notices one, each module's until one is noticed, or all")
 	page  = flag.String("guards-page", "", "file for the table")
 	kept  = flag.String("guards-kept", "", "folder in which answers are kept")
 )
 
-// few are modules whose models take a few seconds.
-var few = []string{"Intent", "Agreement"}
-
-// chosen are the guards that are asked for. Of each module it is the middle one of those
-// that somebody has to notice.
-func chosen(a *Asker, of map[string][]Guard) []Guard {
-	var out []Guard
-	for _, m := range slices.Sorted(maps.Keys(of)) {
-		list := of[m]
-		if *which != "all" {
-			list = slices.DeleteFunc(slices.Clone(list), func(g Guard) bool { return a.Why(g) != "" })
-			list = list[len(list)/2:][:min(1, len(list))]
-		}
-		if *which != "few" || slices.Contains(few, m) {
-			out = append(out, list...)
-		}
-	}
-	return out
-}
-
-// TestGuards: a guard of the specification that is changed is noticed by a check, or it is
-// listed why not. What is not asked when the time is up is asked the next time.
-func TestGuards(t *testing.T) {
+// asker reads the specification of the project.
+func asker(t *testing.T, kept string) (*Asker, map[string][]Guard) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	tool, err := tlc.Find(context.Background(), filepath.Join(root, ".tools"), os.Stderr)
 	require.NoError(t, err)
-	if *kept == "" {
-		*kept = t.TempDir()
-	}
-	a, err := NewAsker(root, *kept, tool)
+	a, err := NewAsker(root, kept, tool)
 	require.NoError(t, err)
-	defer a.Close()
+	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	of, err := a.Guards()
 	require.NoError(t, err)
+	return a, of
+}
+
+// TestGuards: of each module a guard that is changed is noticed, and of those that were
+// not it is listed why. What is not asked when the time is up is asked the next time.
+func TestGuards(t *testing.T) {
+	if *which == "few" {
+		t.Skip("TestKinds asks for few")
+	}
+	a, of := asker(t, *kept)
 	ctx := context.Background()
 	if end, ok := t.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-20*time.Second))
 		defer cancel()
 	}
-	for _, l := range listed {
-		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return g.Change != Always && a.Why(g) == l.why }), "%v: is listed, and no guard", l)
+	var lists [][]Guard
+	for _, m := range slices.Sorted(maps.Keys(of)) {
+		half := len(of[m]) / 2
+		lists = append(lists, slices.Concat(of[m][half:], of[m][:half]))
 	}
-	list := chosen(a, of)
-	err = a.Ask(ctx, list, runtime.NumCPU(), func(x Answer) { t.Logf("%v: %s %s", &x.Guard, x.NoticedBy, x.Reason) })
+	var err error
+	for _, k := range kinds {
+		err = errors.Join(err, a.Walk(ctx, k, lists, *which == "all", runtime.GOMAXPROCS(0), func(x Answer) { t.Logf("%v: %v: %+v", k, &x.Guard, *x.of(k)) }))
+	}
 	if *page != "" {
 		require.NoError(t, os.WriteFile(*page, []byte(a.Page(of)), 0o666))
 	}
 	require.NoError(t, err)
-	for _, g := range list {
-		x, asked := a.Answer(g)
-		require.True(t, asked, g)
-		switch why := a.Why(g); {
-		case x.NoticedBy == "" && why == "":
-			t.Errorf("%v: %d checks do not notice, and nothing says why", &g, x.Asked)
-		case x.NoticedBy != "" && why != "":
-			t.Errorf("%v: is listed as never noticed, and is by %s", &g, x.NoticedBy)
+	for m, list := range of {
+		noticed := false
+		for _, g := range list {
+			x := a.Answer(g)
+			noticed = noticed || x.Noticed()
+			switch why := Why(g); {
+			case a.Asked(g) && !x.Noticed() && why == "":
+				t.Errorf("%v: nobody notices, and nothing says why", &g)
+			case x.Noticed() && why != "":
+				t.Errorf("%v: is listed as never noticed, and is: %+v", &g, x)
+			}
 		}
+		require.True(t, noticed, "%s: no guard that is changed is noticed", m)
+	}
+}
+
+// What is listed are guards.
+func TestListed(t *testing.T) {
+	_, of := asker(t, t.TempDir())
+	for _, l := range listed {
+		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return Why(g) == l.why }), "%v: is listed, and no guard", l)
 	}
 }
 
@@ -113,7 +116,7 @@ Keeps == INSTANCE Other
 
 func TestFind(t *testing.T) {
 	var got []string
-	for _, g := range Find(map[string]string{"Sample": sample}, "Sample", map[string]bool{"Holds": true}) {
+	for _, g := range Find(map[string]string{"Sample": sample}, map[string]bool{"Holds": true})["Sample"] {
 		got = append(got, g.String()+" -> "+g.in(sample)[g.from:g.from+len(g.instead)])
 	}
 	require.Equal(t, []string{

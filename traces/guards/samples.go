@@ -2,12 +2,11 @@ package guards
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"purgelab/traces"
@@ -32,7 +31,7 @@ func traceChecks(modules map[string]string) []check {
 		{"advance", []string{"TraceAdvance", "TraceAdvanceGroup"}},
 		{"reset-record", []string{"TraceResetRecord", "TraceResetRecordGroup"}},
 	} {
-		c := check{name: "traces of " + d.design, reads: map[string]bool{}, apt: func(g *Guard) bool { return g.Change != Always }}
+		c := check{name: "traces of " + d.design, kind: Tie, reads: map[string]bool{}, apt: func(g *Guard) bool { return g.Change != Always }}
 		for _, r := range d.roots {
 			read(modules, r, c.reads)
 		}
@@ -42,20 +41,11 @@ func traceChecks(modules map[string]string) []check {
 	return out
 }
 
-var rejectedAt = regexp.MustCompile(`(?m)^\s*(\S+\.ndjson):(\d+): `)
-
-// judged says which sample of a design is not accepted, or not rejected for the line for
-// which it should be.
+// judged says which sample of a design is not accepted, or not rejected as it is told.
 func (w *workspace) judged(ctx context.Context, design string) (string, error) {
 	told, err := os.ReadFile(filepath.Join(w.root, samples, "rejected.txt"))
 	if err != nil {
 		return "", err
-	}
-	lines := map[string]int{}
-	for _, m := range rejectedAt.FindAllStringSubmatch(string(told), -1) {
-		if lines[m[1]], err = strconv.Atoi(m[2]); err != nil {
-			return "", err
-		}
 	}
 	files, err := fs.Glob(os.DirFS(w.root), filepath.ToSlash(samples)+"/*/*.ndjson")
 	if err != nil {
@@ -76,22 +66,45 @@ func (w *workspace) judged(ctx context.Context, design string) (string, error) {
 		return "", err
 	}
 	for _, r := range reports {
-		name := filepath.Base(r.Trace)
-		line := lines[name] // 0: it is accepted
-		switch {
-		case r.Verdict == tlc.Undecided && ctx.Err() != nil:
-			return "", ctx.Err()
-		case r.Verdict == tlc.Undecided && strings.Contains(r.Reason, "arsing"):
-			return "", fmt.Errorf("%w: %s", errMalformed, r.Reason)
-		case r.Verdict == tlc.Undecided:
-			return name + ": TLC cannot evaluate it", nil
-		case r.Verdict == tlc.Pass && line > 0:
-			return name + " is accepted", nil
-		case r.Verdict == tlc.Fail && line == 0:
-			return name + " is rejected", nil
-		case r.Verdict == tlc.Fail && r.Rejections[0].Line != line:
-			return fmt.Sprintf("%s is rejected for line %d, not %d", name, r.Rejections[0].Line, line), nil
+		if why, err := odd(&r, string(told)); why != "" || err != nil {
+			return why, errors.Join(err, ctx.Err())
 		}
 	}
 	return "", nil
+}
+
+// odd says in what a report differs from what is told of its trace; what is told
+// nothing of is accepted.
+func odd(r *traces.Report, told string) (string, error) {
+	name := filepath.Base(r.Trace)
+	_, want, rejected := strings.Cut("\n\n"+told, "\n\n"+name+"\n")
+	want, _, _ = strings.Cut(want, "\n\n")
+	switch {
+	case r.Verdict == tlc.Undecided && late.MatchString(r.Reason):
+		return "", errLate
+	case r.Verdict == tlc.Undecided && strings.Contains(r.Reason, "arsing"):
+		return "", fmt.Errorf("%w: %s", errMalformed, r.Reason)
+	case r.Verdict == tlc.Undecided:
+		return senseless, nil
+	case r.Verdict == tlc.Pass && rejected:
+		return name + " is accepted", nil
+	case r.Verdict == tlc.Pass:
+		return "", nil
+	}
+	if late.MatchString(r.Rejections[0].Reason) {
+		return "", errLate
+	}
+	got := strings.TrimRight(r.Rejections[0].Explain(name), "\n")
+	switch {
+	case !rejected:
+		return fmt.Sprintf("%s is rejected: line %d: %s", name, r.Rejections[0].Line, r.Rejections[0].Reason), nil
+	case got == want:
+		return "", nil
+	}
+	is, was := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < min(len(is), len(was))-1 && is[i] == was[i] {
+		i++
+	}
+	return fmt.Sprintf("%s is rejected otherwise: %s, not %s", name, strings.TrimSpace(is[i]), strings.TrimSpace(was[i])), nil
 }

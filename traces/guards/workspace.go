@@ -14,10 +14,10 @@ import (
 //	spec/                          the specification
 //	traces/tla/                    the trace modules
 //	model/, traces/, …             where tests run
-//	bin/                           the tests
 type workspace struct {
 	dir, root string // root of the project
 	tool      tlc.Tool
+	tests     *programs
 }
 
 func (w *workspace) in(parts ...string) string {
@@ -25,9 +25,9 @@ func (w *workspace) in(parts ...string) string {
 }
 
 // newWorkspace makes one in dir.
-func newWorkspace(root, dir string, tool tlc.Tool) (*workspace, error) {
-	w := &workspace{dir: dir, root: root, tool: tool}
-	for _, d := range []string{"model", "bin", filepath.Join("traces", "replay")} {
+func newWorkspace(root, dir string, tool tlc.Tool, tests *programs) (*workspace, error) {
+	w := &workspace{dir: dir, root: root, tool: tool, tests: tests}
+	for _, d := range []string{"model", filepath.Join("traces", "replay")} {
 		if err := os.MkdirAll(w.in(d), 0o777); err != nil {
 			return nil, err
 		}
