@@ -7,7 +7,7 @@ import "fmt"
 var advance = design{
 	name:  "advance",
 	local: judge{level: Local, moves: "Transfer", root: "TraceAdvance", spec: "Advance", steps: localSteps, log: movedOps, reason: advanceReason},
-	group: judge{level: Group, moves: "TransferGroup", root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup"), spec: "OrderedGroup",
+	group: judge{level: Group, moves: "TransferGroup", root: "TraceAdvanceGroup", uses: words("TraceOrderedGroup TraceTold"), spec: "OrderedGroup",
 		steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: effectKinds,
@@ -20,7 +20,7 @@ var advance = design{
 			Local: words("op g ap st en"),
 			Spec:  "Advance!Checkpoint", Code: "impl/engine/tagged: checkpoint task"},
 		{Action: Reclaim, Needs: words("offset"),
-			Local: words("o"),
+			Local: words("o g ap st en"),
 			Spec:  "Advance!Reclaim", Code: "impl/engine/tagged: Reclaim"},
 		{Action: ProcessCrash,
 			Local: words(""), Group: words("r"),
@@ -54,6 +54,8 @@ func advanceReason(s step, f facts) string {
 			return fmt.Sprintf("the first segment begins at offset %d already", f.number("lowest"))
 		case end > start:
 			return fmt.Sprintf("offsets below %d are removed with it: the checkpointed start is %d", end, start)
+		case int64(s.Applied) != f.number("now", "applied") || int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end"):
+			return stateReason(s, f)
 		}
 		return fmt.Sprintf("the batch of op %d is removed: it is not known to be synced", f.number("batch", "op"))
 	}

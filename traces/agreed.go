@@ -14,6 +14,7 @@ type agreed struct {
 	lines   []agreedLine
 	unlived []agreedLine // of incarnations that nobody lived in
 	eras    eras         // of reset-record
+	led     []int        // lines on which a replica began to lead
 }
 
 // agreedLine is the line of one incarnation.
@@ -52,6 +53,8 @@ func agreedOf(t *Trace, p op.Partition) *agreed {
 		}
 		line := &a.lines[at]
 		switch l.Action {
+		case BecomeLeader:
+			a.led = append(a.led, l.Number)
 		case Commit:
 			if _, ok := line.own[l.Op]; !ok {
 				line.own[l.Op] = l.Event

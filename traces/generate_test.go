@@ -30,11 +30,13 @@ type toy struct {
 	effects []observe.Event // of log[i]
 	reps    []*toyReplica
 	said    op.Number
+	term    uint64
 }
 
 type toyReplica struct {
 	id          int
 	up, serving bool
+	leads       bool
 	applied     op.Number
 	gen         op.Generation
 	start, end  op.Offset
@@ -62,7 +64,7 @@ func newToy(seed uint64, replicas int, buf *bytes.Buffer) *toy {
 		t.reps = append(t.reps, p)
 		t.boot(p)
 	}
-	t.emit(t.reps[0], observe.Event{Action: BecomeLeader, Term: 1})
+	t.lead(t.reps[0])
 	return t
 }
 
@@ -78,11 +80,22 @@ func (t *toy) emit(p *toyReplica, e observe.Event) {
 	t.w.Observe(e)
 }
 
+// lead lets a replica begin to lead, in a term of its own, which an op without effect
+// begins.
+func (t *toy) lead(p *toyReplica) {
+	t.term++
+	p.leads = true
+	t.emit(p, observe.Event{Action: BecomeLeader, Term: t.term})
+	n := op.Number(len(t.log) + firstOp + 1)
+	t.log = append(t.log, observe.Event{Action: Commit, Op: n, Term: t.term, Kind: "other"})
+	t.effects = append(t.effects, observe.Event{Action: Materialize, Op: n, Kind: "other"})
+}
+
 // agree adds a random op with its effect to the log.
 func (t *toy) agree() {
 	n := op.Number(len(t.log) + firstOp + 1)
 	key := fmt.Sprintf("consumer-%d", 1+t.r.IntN(2))
-	c := observe.Event{Action: Commit, Op: n, Term: 1, Kind: "other"}
+	c := observe.Event{Action: Commit, Op: n, Term: t.term, Kind: "other"}
 	e := observe.Event{Action: Materialize, Op: n, Kind: "other"}
 	switch t.r.IntN(10) {
 	case 0, 1, 2, 3:
@@ -186,7 +199,7 @@ func (t *toy) apply(p *toyReplica) {
 }
 
 func (t *toy) crash(p *toyReplica) {
-	p.up = false
+	p.up, p.leads = false, false
 	if t.r.IntN(2) == 0 {
 		t.emit(p, observe.Event{Action: ProcessCrash})
 		return
@@ -214,6 +227,8 @@ func (t *toy) step() {
 		t.emit(p, observe.Event{Action: Checkpoint, Op: p.applied})
 	case k == 14:
 		t.emit(p, observe.Event{Action: Reclaim})
+	case k == 15 && p.serving && !p.leads:
+		t.lead(p)
 	case k == 15 && p.serving && p.end > p.start:
 		t.emit(p, observe.Event{Action: Answer, Kind: "poll", Offset: p.start, Count: int(p.end - p.start)})
 	case !p.serving && p.applied >= p.front && p.marker.Kind != "begun":

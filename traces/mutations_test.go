@@ -75,10 +75,11 @@ var mutated = []run.Settings{
 
 // mutant is a trace that was changed in one place.
 type mutant struct {
-	of   string // the kind of change: field, event lost, end lost, order
-	what string // what was changed: Commit.term
-	text []byte
-	name string
+	of     string // the kind of change: field, event lost, end lost, order
+	what   string // what was changed: Commit.term
+	change string // of a field: from what to what, in which line
+	text   []byte
+	name   string
 }
 
 // text is a trace as lines, and as what they say.
@@ -141,7 +142,9 @@ func (x *text) field(t *testing.T, r *rand.Rand) mutant {
 	var err error
 	lines[i], err = json.Marshal(e)
 	require.NoError(t, err)
-	return x.mutant("field", fmt.Sprintf("%s.%s", e["action"], name), i, lines)
+	m := x.mutant("field", fmt.Sprintf("%s.%s", e["action"], name), i, lines)
+	m.change = fmt.Sprintf("%v -> %v in %s", old, e[name], x.lines[i])
+	return m
 }
 
 // lost leaves out an event.
@@ -251,6 +254,7 @@ func (o *outcomes) add(t *testing.T, m *mutant, outcome string) {
 	case outcome == "accepted" && why == "":
 		t.Errorf("%s: accepted, and nothing says why it may be", m.name)
 	case outcome == "accepted":
+		t.Logf("accepted: %s: %s", m.name, m.change)
 		o.kept[m.of+" | "+why]++
 	}
 }

@@ -5,7 +5,7 @@ package traces
 var ordered = design{
 	name:  "ordered",
 	local: judge{level: Local, moves: "Transfer", root: "TraceOrdered", spec: "Ordered", steps: localSteps, log: movedOps, reason: localReason},
-	group: judge{level: Group, moves: "TransferGroup", root: "TraceOrderedGroup", spec: "OrderedGroup", steps: groupSteps, log: agreedLog, reason: groupReason},
+	group: judge{level: Group, moves: "TransferGroup", root: "TraceOrderedGroup", uses: words("TraceTold"), spec: "OrderedGroup", steps: groupSteps, log: agreedLog, reason: groupReason},
 	rules: append([]Rule{
 		{Action: Commit, Needs: words("op term kind"), May: words("count key offset"), Kinds: opKinds,
 			Group: words("r op t k key o n g u ap st en"),
@@ -29,7 +29,7 @@ var ordered = design{
 			Local: words("op g ap st en"),
 			Spec:  "Ordered!Checkpoint", Code: "impl/engine/tagged: checkpoint task"},
 		{Action: Reclaim, May: words("offset"),
-			Local: words("g"),
+			Local: words("g ap st en"),
 			Spec:  "Ordered!Reclaim", Code: "impl/engine/tagged: Reclaim"},
 		{Action: ProcessCrash,
 			Local: words(""), Group: words("r"),

@@ -219,6 +219,9 @@ func stateText(s step) string {
 func groupReason(s step, f facts) string {
 	next := f.number("now", "applied") + 1
 	up := f.text("up") == "TRUE"
+	if why := toldReason(s, f); why != "" {
+		return why
+	}
 	switch {
 	case s.Ended:
 		return "its incarnation has ended"
@@ -228,8 +231,6 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("op %d makes %d voters: to another replica it made another number", s.Op, s.Count)
 	case s.Action == Commit && !s.Old && int64(s.Op) != f.number("commit")+1:
 		return fmt.Sprintf("op %d: the next op to commit is %d", s.Op, f.number("commit")+1)
-	case s.Action == Commit && int64(s.Term) < f.number("term"):
-		return fmt.Sprintf("term %d: the op before is of term %d", s.Term, f.number("term"))
 	case s.Action == Commit && (int64(s.Applied) != next-1 || int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end")):
 		return stateReason(s, f)
 	case s.Action == Commit:
@@ -260,8 +261,10 @@ func groupReason(s step, f facts) string {
 		return fmt.Sprintf("the replica does not join, or op %d changed no membership", s.Op)
 	case s.Action == BecomeLeader && f.text("joining") == "TRUE":
 		return "the replica has not joined yet"
-	case s.Action == BecomeLeader:
+	case s.Action == BecomeLeader && f.holds("led", int64(s.Term)):
 		return fmt.Sprintf("term %d has a leader already", s.Term)
+	case s.Action == BecomeLeader:
+		return stateReason(s, f)
 	case s.Op == 0:
 	case int64(s.Op) != next:
 		return fmt.Sprintf("op %d: the next op to apply is %d", s.Op, next)

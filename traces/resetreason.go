@@ -27,11 +27,17 @@ func resetReason(s step, f facts) string {
 	switch want, step := standing[s.Action]; {
 	case step && stands != want:
 		return fmt.Sprintf("the purge stands at %q, this step comes at %q", stands, want)
+	case step && (s.Action == UnlinkSegments || s.Action == SyncSegments || s.Action == UnlinkBookmarks || s.Action == SyncBookmarks) &&
+		(int64(s.Generation) != f.number("purge", "g") || int64(s.Op) != f.number("purge", "floor")):
+		return fmt.Sprintf("the purge under way is of generation %d with floor op %d, the event says %d and %d", f.number("purge", "g"), f.number("purge", "floor"), s.Generation, s.Op)
 	case s.Action == ResetRecord && int64(s.Op) != f.number("purge", "floor"):
 		return fmt.Sprintf("floor op %d: when the purge began the journal ended at op %d", s.Op, f.number("purge", "floor"))
 	}
 	switch s.Action {
 	case Journal:
+		if int64(s.Op) <= journal {
+			return fmt.Sprintf("op %d replaces what the journal holds up to op %d: that takes a second leader, and there were %d", s.Op, journal, s.Count)
+		}
 		return fmt.Sprintf("op %d: the journal ends at op %d", s.Op, journal)
 	case ResetFrontier:
 		switch {
@@ -86,6 +92,9 @@ func resetBootReason(s step, f facts) string {
 // resetGroupReason words what is particular to a group of this design.
 func resetGroupReason(s step, f facts) string {
 	applied, floor := f.number("now", "applied"), f.number("now", "boundary")
+	if why := toldReason(s, f); why != "" {
+		return why
+	}
 	switch {
 	case s.Action == Commit && f.text("leads", "up") == "FALSE":
 		return fmt.Sprintf("replica %d, which leads, is down", f.number("leads", "r"))

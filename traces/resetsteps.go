@@ -2,6 +2,7 @@ package traces
 
 import (
 	"slices"
+	"sort"
 
 	"purgelab/impl/observe"
 	"purgelab/model/op"
@@ -10,7 +11,7 @@ import (
 // resetSteps makes the steps of a local piece of the design reset-record: its
 // events, an op of the journal each its own, and the unseen ones.
 func resetSteps(p Piece, a *agreed) []step {
-	b := resetBuilder{applied: applied(p), crash: -1, did: "none", told: a.eras}
+	b := resetBuilder{applied: applied(p), crash: -1, did: "none", told: a.eras, led: a.led}
 	for i, l := range p.Lines {
 		b.add(i, l)
 	}
@@ -22,6 +23,7 @@ func resetSteps(p Piece, a *agreed) []step {
 type resetBuilder struct {
 	staging
 	told    eras
+	led     []int // lines on which a replica of the group began to lead
 	applied materialized
 	out     []step
 	running bool
@@ -153,11 +155,13 @@ func (b *resetBuilder) failed(l Line) {
 	b.did = "none"
 }
 
-// journal makes a step of each op from first to last.
+// journal makes a step of each op from first to last. How many began to lead before it
+// says whether another leader may have replaced what was there.
 func (b *resetBuilder) journal(i int, l Line, first, last op.Number) {
+	leaders := sort.SearchInts(b.led, l.Number)
 	for n := first; n <= last; n++ {
 		e := l
-		e.Event = observe.Event{Time: l.Time, Replica: l.Replica, Partition: l.Partition, Action: Journal, Op: n, Last: last,
+		e.Event = observe.Event{Time: l.Time, Replica: l.Replica, Partition: l.Partition, Action: Journal, Op: n, Last: last, Count: leaders,
 			Applied: l.Applied, Start: l.Start, End: l.End}
 		b.out = append(b.out, step{Line: e, Does: b.does(n, i)})
 	}

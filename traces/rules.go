@@ -99,6 +99,8 @@ func (h Header) check(e observe.Event) error {
 		}
 	}
 	switch {
+	case r.asks() && e.Kind == "append" && e.Offset != 0:
+		return fmt.Errorf("%s of kind %s with offset %d: it has none before it takes effect", e.Action, e.Kind, e.Offset)
 	case r.takesEffect():
 		return checkEffect(e)
 	case e.Action == Answer:
@@ -133,6 +135,11 @@ func checkAnswer(e observe.Event) error {
 
 // down tells that there is no state after the event.
 func (r *Rule) down() bool { return r.Action == ProcessCrash || r.Action == PowerLoss }
+
+// asks tells that the event says what was asked for, and not yet what came of it.
+func (r *Rule) asks() bool {
+	return slices.Contains([]observe.Action{Commit, Hold, Release, Refuse}, r.Action)
+}
 
 // takesEffect tells whether kind says which of the other fields there are.
 func (r *Rule) takesEffect() bool { return len(r.Kinds) > 0 && r.Kinds[0] == effectKinds[0] }

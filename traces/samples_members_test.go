@@ -31,7 +31,7 @@ func begun(edit func(*observe.Event)) func(*testing.T, []observe.Event) ([]obser
 
 // tails are how many events are kept after the one that is rejected, where what is
 // wrong is told later.
-var tails = map[string]int{"incarnation-lacks-a-persisted-op": 50, "incarnation-agrees-too-far": 50}
+var tails = map[string]int{"incarnation-lacks-a-persisted-op": 50, "incarnation-agrees-too-far": 50, "reset-led-from-another-state": 40}
 
 // What nobody may do whose group changes, or goes on in a new incarnation.
 var memberCorruptions = []corruption{

@@ -76,7 +76,7 @@ func changed(edit func(*observe.Event), conditions ...func(observe.Event) bool) 
 var corruptions = []corruption{
 	{"purge-begin-dropped", "one-replica", dropped(PurgeBegin, PurgeSwitch)},
 	{"purge-switch-dropped", "one-replica", dropped(PurgeSwitch, PurgeComplete)},
-	{"purge-complete-dropped", "one-replica", dropped(PurgeComplete, Answer)},
+	{"purge-complete-dropped", "one-replica", dropped(PurgeComplete, Reclaim)},
 	{"commit-dropped", "three-replicas", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, 0, is(Commit), of("append"))
 		n := ev[i].Op
@@ -153,11 +153,11 @@ var corruptions = []corruption{
 	}},
 	{"op-skipped", "three-replicas", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		for i := 0; ; i++ {
-			i = first(t, ev, i, is(Materialize), by(3))
-			next := first(t, ev, i+1, by(3), func(e observe.Event) bool { return e.Action != Commit })
+			i = first(t, ev, i, is(Materialize), by(2))
+			next := first(t, ev, i+1, by(2), func(e observe.Event) bool { return e.Action != Commit })
 			if ev[next].Action == Materialize {
 				ev = slices.Delete(ev, i, i+1)
-				return ev, first(t, ev, i, by(3)) // a Commit shows the state, too
+				return ev, first(t, ev, i, by(2)) // a Commit shows the state, too
 			}
 		}
 	}},
@@ -225,7 +225,7 @@ func TestSamples(t *testing.T) {
 		list = append(list, readSample(t, path))
 	}
 	lines := map[string]int{}
-	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions, memberCorruptions, moveCorruptions) {
+	for _, c := range slices.Concat(corruptions, resetCorruptions, advanceCorruptions, memberCorruptions, moveCorruptions, toldCorruptions) {
 		tr, line := spoiled(t, c)
 		if rewrite {
 			require.NoError(t, os.MkdirAll("testdata/rejected", 0o777))

@@ -87,6 +87,7 @@ TakeReclaim ==
     /\ E.a = "Reclaim"
     /\ E.o > LowestBase
     /\ Reclaim(Lowest)
+    /\ Shows
     /\ UNCHANGED <<piece, cursor>>
     /\ Same
 
@@ -95,6 +96,7 @@ TakeReclaimed ==
     /\ Running
     /\ E.o = LowestBase \/ There = <<>>
     /\ UNCHANGED vars
+    /\ Shows
     /\ Same
 
 TakeProcessCrash ==

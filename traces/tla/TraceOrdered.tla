@@ -127,6 +127,7 @@ TakeReclaim ==
     /\ IF disk.marker.st = "complete" /\ E.g \in Folders(disk) /\ E.g < disk.marker.g
        THEN Reclaim(E.g)
        ELSE E.g <= mem.gen /\ UNCHANGED vars
+    /\ Shows
     /\ UNCHANGED <<peers, transfer, ghost_installs>>
 
 TakeProcessCrash ==

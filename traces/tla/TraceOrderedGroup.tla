@@ -13,12 +13,10 @@
 (* which it has the log of the one before, ai, ag and ao the position    *)
 (* up to which it is known to agree with it; u 1 if the event is not in the trace,   *)
 (* or, of a Commit, tells an op with which the incarnation goes on.               *)
-EXTENDS TransferGroup, TraceData, TLC
+EXTENDS TransferGroup, TraceTold, TraceData, TLC
 
 VARIABLES
     piece, cursor,
-    term,      \* of the last committed op of this incarnation
-    led,       \* terms that have a leader
     line,      \* incarnations begun, the first included
     began,     \* what the first replica told of how each began
     suspect,   \* replicas that may have forgotten what they acknowledged
@@ -26,7 +24,7 @@ VARIABLES
     members,   \* changes of membership: op and number of voters
     offers     \* what was offered in this incarnation
 
-trace == <<piece, cursor, term, led, line, began, suspect, joining, members, offers>>
+trace == <<piece, cursor, told, line, began, suspect, joining, members, offers>>
 
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
@@ -40,8 +38,7 @@ E      == Events[cursor]
 TraceInit ==
     /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
-    /\ term = 0
-    /\ led = {}
+    /\ ToldInit
     /\ line = 1
     /\ began = {}
     /\ suspect = {}
@@ -67,11 +64,13 @@ Takes(a) ==
     /\ cursor <= Len(Events)
     /\ E.a = a
     /\ cursor' = cursor + 1
+    /\ ComesNext(E, E.a = "Commit" /\ E.k = "purge")
+    /\ Leading(E, E.a = "NewIncarnation" /\ E.u = 1)
     /\ UNCHANGED piece
 
 SameMoves == UNCHANGED <<transfer, counts, offers>>
 SameGroup == UNCHANGED <<line, began, suspect, joining, members>>
-SameTerms == UNCHANGED <<term, led>> /\ SameGroup
+SameTerms == UNCHANGED term /\ SameGroup
 
 (* A replica has in its log what it applies. *)
 Knows ==
@@ -128,20 +127,17 @@ TakeCommit ==
     /\ Asked(E, Op(E.op))
     /\ IF E.u = 1 THEN UNCHANGED <<vars, term>>
        ELSE /\ Commit(E.op, Op(E.op))
-            /\ E.t >= term
-            /\ term' = E.t
+            /\ InTerm(E)
     /\ Shows
     /\ E.k = "purge" \/ rep'[E.r].gen = E.g    \* of a purge, g is what it asks for
-    /\ UNCHANGED led
     /\ SameGroup
     /\ SameMoves
 
 TakeBecomeLeader ==
     /\ Takes("BecomeLeader")
-    /\ E.t \notin led
     /\ E.r \notin joining
     /\ BecomeLeader(E.r, Len(log) - commit)
-    /\ led' = led \cup {E.t}
+    /\ ShowsAll
     /\ UNCHANGED term
     /\ SameGroup
     /\ SameMoves
@@ -169,7 +165,6 @@ GoesOn ==
     /\ rep' = [r \in Replicas |-> [TraceNewborn EXCEPT !.up = FALSE]]
     /\ UNCHANGED <<intent, last, ghosts>>
     /\ term' = 0
-    /\ led' = {}
     /\ line' = line + 1
     /\ suspect' = {}
     /\ joining' = {}
@@ -191,7 +186,7 @@ ComesTo ==
        /\ ShowsAll
        /\ \A x \in began : x.inc = b.inc => x = b
        /\ began' = began \cup {b}
-       /\ UNCHANGED <<term, led, line, suspect, joining, members>>
+       /\ UNCHANGED <<term, line, suspect, joining, members>>
        /\ SameMoves
 
 TakeNewIncarnation == Takes("NewIncarnation") /\ IF E.u = 1 THEN GoesOn ELSE ComesTo
@@ -209,18 +204,20 @@ TakePropose ==
 TakeChangeMembers ==
     /\ Takes("ChangeMembers")
     /\ UNCHANGED vars
+    /\ ShowsAll
     /\ \A m \in members : m.op = E.op => m.n = E.n
     /\ members' = members \cup {[op |-> E.op, n |-> E.n]}
-    /\ UNCHANGED <<term, led, line, began, suspect, joining>>
+    /\ UNCHANGED <<term, line, began, suspect, joining>>
     /\ SameMoves
 
 TakeJoined ==
     /\ Takes("Joined")
     /\ UNCHANGED vars
+    /\ ShowsAll
     /\ E.r \in joining
     /\ \E m \in members : m.op = E.op
     /\ joining' = joining \ {E.r}
-    /\ UNCHANGED <<term, led, line, began, suspect, members>>
+    /\ UNCHANGED <<term, line, began, suspect, members>>
     /\ SameMoves
 
 TakeMaterialize ==
@@ -263,7 +260,7 @@ TakePowerLoss ==
     /\ Takes("PowerLoss")
     /\ PowerLoss(E.r)
     /\ suspect' = IF Volatile THEN suspect \cup {E.r} ELSE suspect
-    /\ UNCHANGED <<term, led, line, began, joining, members>>
+    /\ UNCHANGED <<term, line, began, joining, members>>
     /\ Falls
 
 TakeBoot ==
@@ -279,7 +276,7 @@ TakeRejoin ==
     /\ Rejoin(E.r)
     /\ joining' = joining \cup {E.r}
     /\ suspect' = suspect \ {E.r}
-    /\ UNCHANGED <<term, led, line, began, members>>
+    /\ UNCHANGED <<term, line, began, members>>
     /\ known' = [known EXCEPT ![E.r] = 0]
     /\ pull' = [pull EXCEPT ![E.r] = NoPull]
     /\ UNCHANGED <<dropped, pin, counts, offers>>
@@ -338,10 +335,12 @@ TakeCopyState ==
 
 (* Reads have phases, and other ops may be committed before the last of them;   *)
 (* so the answer is held to the state of the replica that gave it, and the       *)
-(* order that clients saw is left to the judgement of their history.             *)
+(* order that clients saw is left to the judgement of their history. Whoever answers      *)
+(* leads, or has led: a poll that was applied is read to its end.                   *)
 TakeAnswer ==
     /\ Takes("Answer")
     /\ rep[E.r].up
+    /\ E.r \in leaders
     /\ UNCHANGED vars
     /\ ShowsAll
     /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en
@@ -405,7 +404,7 @@ Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
              [up |-> rep[Who].up, commit |-> commit, floor |-> Floor, term |-> term, led |-> led,
-              known |-> known[Who], offers |-> {x.n : x \in offers}, pull |-> pull[Who].n,
+              leaders |-> leaders, comes |-> comes, known |-> known[Who], offers |-> {x.n : x \in offers}, pull |-> pull[Who].n,
               suspect |-> Who \in suspect, joining |-> Who \in joining,
               now |-> [f \in DOMAIN rep[Who] \ {"segs", "seen", "up"} |-> rep[Who][f]],
               next |-> Op(rep[Who].applied + 1),

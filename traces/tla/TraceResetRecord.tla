@@ -3,7 +3,7 @@
 (* TransferReset does, if it took the state of another? Works as TraceOrdered does.      *)
 (*                                                                           *)
 (* Event fields beyond those of TraceOrdered: does, of an op that comes into the     *)
-(* journal, the op itself; l the last op of the journal; x a generation whose reset   *)
+(* journal, the op itself, and n how many had begun to lead; l the last op of the journal; x a generation whose reset   *)
 (* was begun and is not recorded. A PowerLoss has what the Boot after it shows. Of a    *)
 (* StageManifest g and b are the generation and the floor of what is offered, l up to     *)
 (* which op the replica has that in its log, and o says which of TraceLogs holds the ops     *)
@@ -82,10 +82,11 @@ EffectShown(e, f) ==
       [] e.k = "advance" -> f = [k |-> "advance", o |-> e.o]
       [] e.k = "other"   -> f = NoEffect
 
-(* What the journal holds from the event's op on is replaced, or lost by the crash. *)
+(* What the journal holds from the event's op on is replaced, by a second leader at the     *)
+(* earliest, or lost by the crash.                                              *)
 TakeCut ==
     /\ cursor <= Len(Events)
-    /\ \/ E.a = "Journal" /\ Cut(E.op - 1)
+    /\ \/ E.a = "Journal" /\ E.n > 1 /\ Cut(E.op - 1)
        \/ E.a \in {"ProcessCrash", "PowerLoss"} /\ Cut(E.l)
     /\ Stays
 
@@ -119,14 +120,19 @@ TakeResetFrontier ==
     /\ E.op = work'.floor
     /\ Shows
 
+(* The purge under way is the one that the event tells. *)
+OfPurge == work.g = E.g /\ work.floor = E.op
+
 TakeUnlinkSegments ==
     /\ Takes("UnlinkSegments")
     /\ UnlinkSegments
+    /\ OfPurge
     /\ Shows
 
 TakeSyncSegments ==
     /\ Takes("SyncSegments")
     /\ SyncSegments
+    /\ OfPurge
     /\ Shows
 
 TakeResetRecord ==
@@ -146,10 +152,13 @@ TakeUnlinkBookmarks ==
        /\ work.step \in {"clean", "late"}
        /\ Filed = {}
        /\ UNCHANGED vars
+       /\ OfPurge
+       /\ Shows
 
 TakeSyncBookmarks ==
     /\ Takes("SyncBookmarks")
     /\ SyncBookmarks
+    /\ OfPurge
     /\ Shows
 
 TakePurgeComplete ==

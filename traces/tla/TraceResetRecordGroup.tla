@@ -16,16 +16,14 @@
 (*                                                                           *)
 (* What is offered as of an op is what its replica had when it had applied that op, in the   *)
 (* era that it is in: was remembers that.                                          *)
-EXTENDS TransferResetGroup, TraceData, TLC
+EXTENDS TransferResetGroup, TraceTold, TraceData, TLC
 
 VARIABLES
     piece, cursor,
-    term,   \* of the last committed op
-    led,    \* terms that have a leader
     was,    \* per replica, of its era: [n, f, list], what it had as of op n, and then
     offers  \* what was offered
 
-trace == <<piece, cursor, term, led, was, offers>>
+trace == <<piece, cursor, told, was, offers>>
 
 Events == TracePieces[piece]
 E      == Events[cursor]
@@ -61,8 +59,7 @@ TraceNewer(r, x) == x.n > rep[r].applied /\ x.g >= rep[r].gen
 TraceInit ==
     /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
-    /\ term = 0
-    /\ led = {}
+    /\ ToldInit
     /\ log = TraceLogs[piece][1]
     /\ commit = TraceFirst
     /\ leader = CHOOSE r \in Replicas : TRUE
@@ -88,9 +85,11 @@ Takes(a) ==
     /\ cursor <= Len(Events)
     /\ E.a = a
     /\ cursor' = cursor + 1
+    /\ ComesNext(E, E.a = "Commit" /\ E.k \notin {"append", "advance"})   \* others may be held
+    /\ Leading(E, FALSE)
     /\ UNCHANGED piece
 
-SameTerms == UNCHANGED <<term, led>>
+SameTerms == UNCHANGED term
 SameMoves == UNCHANGED <<transfer, was, offers>>
 
 (* The facts of the event's replica after the step are those that it shows. *)
@@ -119,15 +118,13 @@ TakeCommit ==
     /\ E.op = commit + 1
     /\ Commit
     /\ E.u = 1 \/ (rep[E.r].applied = E.ap /\ rep[E.r].start = E.st /\ Len(rep[E.r].msgs) = E.en)
-    /\ E.t >= term
-    /\ term' = E.t
-    /\ UNCHANGED led
+    /\ InTerm(E)
 
 TakeBecomeLeader ==
     /\ Takes("BecomeLeader")
-    /\ E.t \notin led
     /\ IF E.r = leader THEN rep[E.r].up /\ UNCHANGED vars ELSE BecomeLeader(E.r)
-    /\ led' = led \cup {E.t}
+    /\ E.ap <= rep[E.r].applied
+    /\ E.ap = rep[E.r].applied => Showing    \* else it replays what it has
     /\ UNCHANGED term
 
 TakeMaterialize ==
@@ -188,6 +185,7 @@ TakeBoot ==
 TakeAnswer ==
     /\ Takes("Answer")
     /\ rep[E.r].up
+    /\ E.r \in leaders
     /\ UNCHANGED vars
     /\ Showing
     /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en
@@ -286,7 +284,7 @@ Enabled ==
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> rep[Who].up, pull |-> pull[Who].n, commit |-> commit, term |-> term, led |-> led,
+             [up |-> rep[Who].up, pull |-> pull[Who].n, commit |-> commit, term |-> term, led |-> led, leaders |-> leaders, comes |-> comes,
               leads |-> [r |-> leader, up |-> rep[leader].up], intent |-> intent,
               now |-> [applied |-> rep[Who].applied, gen |-> rep[Who].gen, boundary |-> rep[Who].floor,
                        start |-> rep[Who].start, end |-> Len(rep[Who].msgs),

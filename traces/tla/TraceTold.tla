@@ -1,0 +1,44 @@
+------------------------------ MODULE TraceTold ------------------------------
+(* What the trace of a group tells and its specification has no words for: who has    *)
+(* begun to lead, in which terms, and who comes first to an op.                    *)
+(*                                                                           *)
+(* Event fields: a action, r replica, t term, k kind, and u, 1 if the event is not in the   *)
+(* trace, as in TraceOrderedGroup.                                              *)
+EXTENDS Integers
+
+VARIABLES
+    term,      \* of the last committed op of this incarnation
+    led,       \* terms that have a leader
+    leaders,   \* replicas that began to lead since they came up
+    comes      \* the replica that told an op and comes to it next, 0 if there is none
+
+told == <<term, led, leaders, comes>>
+
+ToldInit ==
+    /\ term = 0
+    /\ led = {}
+    /\ leaders = {}
+    /\ comes = 0
+
+(* An op is told by the first replica that comes to it, which does it at once: the event   *)
+(* after that is its own, unless the op waits.                                    *)
+ComesNext(e, waits) ==
+    /\ comes \in {0, e.r}
+    /\ comes' = IF e.a = "Commit" /\ e.u = 0 /\ ~waits THEN e.r ELSE 0
+
+(* In each term one replica begins to lead; a new incarnation has terms of its own.     *)
+Leading(e, anew) ==
+    /\ e.a = "BecomeLeader" => e.t \notin led
+    /\ led' = IF anew THEN {} ELSE IF e.a = "BecomeLeader" THEN led \cup {e.t} ELSE led
+    /\ leaders' = CASE anew -> {}
+                    [] e.a = "BecomeLeader" -> leaders \cup {e.r}
+                    [] e.a \in {"ProcessCrash", "PowerLoss"} -> leaders \ {e.r}
+                    [] OTHER -> leaders
+
+(* Terms do not fall, and the first op of a term is one without effect, of its leader.   *)
+InTerm(e) ==
+    /\ e.t \in led
+    /\ e.t >= term
+    /\ e.t > term => e.k = "other"
+    /\ term' = e.t
+=============================================================================
