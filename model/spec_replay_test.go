@@ -10,6 +10,14 @@ import (
 
 func (x transition) action() string { return text(x.last, "a") }
 
+// answer is what is asked and how it is answered, if it is.
+func (x transition) answer() string {
+	if x.aside() || !has(x.last, "q") || !has(x.last, "r") || !has(field(x.last, "r"), "code") {
+		return ""
+	}
+	return text(field(x.last, "q"), "f") + " " + text(field(x.last, "r"), "code")
+}
+
 // aside tells of steps that are none of the contract's: what happens to a request
 // on its way, a refusal before it is proposed, and an asynchronous raise, which
 // Step does not know.

@@ -88,13 +88,16 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 	}
 	var trouble, told bytes.Buffer
 	code, played := exitPass, 0
+	var cut error
+all:
 	for _, s := range list {
 		if defective && s.Defect == "" {
 			continue
 		}
 		for _, way := range s.Ways() {
 			if err := cmd.Context().Err(); err != nil {
-				return undecidedError("interrupted after %s: %w", plural(played, "scenario"), err)
+				cut = undecidedError("interrupted after %s: %w", plural(played, "scenario"), err)
+				break all
 			}
 			r := scenario.Play(cmd.Context(), s, way, defective)
 			played++
@@ -137,11 +140,15 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 			}
 		}
 	}
-	if played == 0 {
+	if played == 0 && cut == nil {
 		return usageError("none of them names a defect")
 	}
-	if jsonWanted(cmd) {
-		return exitWith(code)
+	ends := exitWith(code)
+	if cut != nil && code != exitViolated {
+		ends = cut
+	}
+	if jsonWanted(cmd) || played == 0 {
+		return ends
 	}
 	out := cmd.OutOrStdout()
 	_, err := told.WriteTo(out)
@@ -151,7 +158,7 @@ func playAll(cmd *cobra.Command, list []*scenario.Scenario, defective, steps boo
 	if err != nil {
 		return err
 	}
-	return exitWith(code)
+	return ends
 }
 
 // exitOf an outcome that was not met: undecided if nothing else is wrong.

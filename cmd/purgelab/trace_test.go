@@ -40,3 +40,35 @@ func TestTraceGenerateInterrupted(t *testing.T) {
 	require.Equal(t, "trace-3.ndjson", files[0].Name())
 	require.Equal(t, "trace-4.ndjson", files[1].Name())
 }
+
+// stopSoon is a context that ends once it was asked n times whether it has.
+type stopSoon struct {
+	context.Context
+	n int
+}
+
+func (c *stopSoon) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestScenariosInterrupted: those that were played are told, and the program says how
+// many that is.
+func TestScenariosInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	out := &interruptAt{n: 3, stop: stop}
+	var log bytes.Buffer
+	require.Equal(t, exitUndecided, execute(ctx, []string{"scenario", "--json"}, out, &log))
+	require.Equal(t, 3, bytes.Count(out.Bytes(), []byte("\n")))
+	require.Contains(t, log.String(), "interrupted after 3 scenarios")
+
+	for n, lines := range []int{0, 2, 3} {
+		var table, log bytes.Buffer
+		require.Equal(t, exitUndecided, execute(&stopSoon{context.Background(), n}, []string{"scenario", "boundary-chosen-by-each-replica", "s08-old-files-of-the-log-pile-up", "s16-old-leader-shows-what-was-not-committed"}, &table, &log))
+		require.Equal(t, lines, bytes.Count(table.Bytes(), []byte("\n")), table.String())
+		require.Contains(t, log.String(), "interrupted after")
+	}
+}
