@@ -54,13 +54,18 @@ func reachedOf(batch []*job) []string {
 
 func truth(b bool) string { return strings.ToUpper(strconv.FormatBool(b)) }
 
-// policiesOf says, per job, what is persisted before it is acknowledged.
+// policiesOf says, per job, what is persisted before it is acknowledged, and whether
+// leaders are elected: where a driver says what is agreed on none is.
 func policiesOf(batch []*job) []string {
 	out := make([]string, len(batch))
 	for i, j := range batch {
-		out[i] = fmt.Sprintf("[messages |-> %s, bookmarks |-> %s]", truth(j.messages), truth(j.bookmarks))
+		out[i] = fmt.Sprintf("[messages |-> %s, bookmarks |-> %s, elects |-> %s]", truth(j.messages), truth(j.bookmarks), truth(j.elects()))
 	}
 	return out
+}
+
+func (j *job) elects() bool {
+	return slices.ContainsFunc(j.steps, func(s step) bool { return s.Action == BecomeLeader })
 }
 
 func replicasOf(batch []*job) int {

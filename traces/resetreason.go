@@ -27,7 +27,9 @@ func resetReason(s step, f facts) string {
 	switch want, step := standing[s.Action]; {
 	case step && stands != want:
 		return fmt.Sprintf("the purge stands at %q, this step comes at %q", stands, want)
-	case step && (s.Action == UnlinkSegments || s.Action == SyncSegments || s.Action == UnlinkBookmarks || s.Action == SyncBookmarks) &&
+	case (s.Action == UnlinkBookmarks || s.Action == SyncBookmarks) && int64(s.Generation) != f.number("purge", "g"):
+		return fmt.Sprintf("the purge under way is of generation %d, the event says %d", f.number("purge", "g"), s.Generation)
+	case (s.Action == UnlinkSegments || s.Action == SyncSegments) &&
 		(int64(s.Generation) != f.number("purge", "g") || int64(s.Op) != f.number("purge", "floor")):
 		return fmt.Sprintf("the purge under way is of generation %d with floor op %d, the event says %d and %d", f.number("purge", "g"), f.number("purge", "floor"), s.Generation, s.Op)
 	case s.Action == ResetRecord && int64(s.Op) != f.number("purge", "floor"):

@@ -127,7 +127,7 @@ TakeCommit ==
     /\ Asked(E, Op(E.op))
     /\ IF E.u = 1 THEN UNCHANGED <<vars, term>>
        ELSE /\ Commit(E.op, Op(E.op))
-            /\ InTerm(E)
+            /\ InTerm(E, TracePolicies[piece].elects)
     /\ Shows
     /\ E.k = "purge" \/ rep'[E.r].gen = E.g    \* of a purge, g is what it asks for
     /\ SameGroup
@@ -335,12 +335,11 @@ TakeCopyState ==
 
 (* Reads have phases, and other ops may be committed before the last of them;   *)
 (* so the answer is held to the state of the replica that gave it, and the       *)
-(* order that clients saw is left to the judgement of their history. Whoever answers      *)
-(* leads, or has led: a poll that was applied is read to its end.                   *)
+(* order that clients saw is left to the judgement of their history.             *)
 TakeAnswer ==
     /\ Takes("Answer")
     /\ rep[E.r].up
-    /\ E.r \in leaders
+    /\ LedOnce(E, TracePolicies[piece].elects)
     /\ UNCHANGED vars
     /\ ShowsAll
     /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en

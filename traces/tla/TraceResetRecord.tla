@@ -120,8 +120,9 @@ TakeResetFrontier ==
     /\ E.op = work'.floor
     /\ Shows
 
-(* The purge under way is the one that the event tells. *)
-OfPurge == work.g = E.g /\ work.floor = E.op
+(* The purge under way is the one that the event tells. What is left of it after a retry  *)
+(* is told without its floor.                                                   *)
+OfPurge == work.g = E.g /\ (E.a \in {"UnlinkSegments", "SyncSegments"} => work.floor = E.op)
 
 TakeUnlinkSegments ==
     /\ Takes("UnlinkSegments")

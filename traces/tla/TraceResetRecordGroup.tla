@@ -118,7 +118,7 @@ TakeCommit ==
     /\ E.op = commit + 1
     /\ Commit
     /\ E.u = 1 \/ (rep[E.r].applied = E.ap /\ rep[E.r].start = E.st /\ Len(rep[E.r].msgs) = E.en)
-    /\ InTerm(E)
+    /\ InTerm(E, TracePolicies[piece].elects)
 
 TakeBecomeLeader ==
     /\ Takes("BecomeLeader")
@@ -185,7 +185,7 @@ TakeBoot ==
 TakeAnswer ==
     /\ Takes("Answer")
     /\ rep[E.r].up
-    /\ E.r \in leaders
+    /\ LedOnce(E, TracePolicies[piece].elects)
     /\ UNCHANGED vars
     /\ Showing
     /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en

@@ -35,10 +35,13 @@ Leading(e, anew) ==
                     [] e.a \in {"ProcessCrash", "PowerLoss"} -> leaders \ {e.r}
                     [] OTHER -> leaders
 
-(* Terms do not fall, and the first op of a term is one without effect, of its leader.   *)
-InTerm(e) ==
-    /\ e.t \in led
+(* Terms do not fall, and the first op of a term is one without effect, of its leader;   *)
+(* where a driver said what is agreed on, nobody elects a leader.                   *)
+InTerm(e, elects) ==
     /\ e.t >= term
-    /\ e.t > term => e.k = "other"
+    /\ elects => e.t \in led /\ (e.t > term => e.k = "other")
     /\ term' = e.t
+
+(* Whoever answers leads, or has led: a poll that was applied is read to its end.       *)
+LedOnce(e, elects) == elects => e.r \in leaders
 =============================================================================
