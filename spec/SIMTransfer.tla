@@ -14,7 +14,7 @@ EXTENDS MCTransfer
 
 VARIABLES
     undoable,   \* folders whose removal a power loss can undo
-    kept        \* chunks that a power loss left
+    kept        \* chunks that are safe before all are synced
 
 SimCovered(entries, n) ==
     IF entries = <<>> THEN 0
@@ -35,6 +35,9 @@ SimReads ==
     MCReads \cup {[f |-> "get", key |-> k1],
                   [f |-> "list", which |-> "earliest", t |-> 0],
                   [f |-> "list", which |-> "latest", t |-> 0]}
+
+(* When chunk j comes, these are safe. *)
+SimSafe(j) == 0
 
 SimInit == TransferInit /\ undoable = {} /\ kept = 0
 
@@ -66,6 +69,7 @@ SimNext ==
     /\ kept' =
         CASE stage'.n = 0 \/ stage'.synced -> 0
           [] last'.a = "PowerLoss" -> stage'.got
+          [] last'.a = "StageChunk" -> Max(kept, SimSafe(last'.j))
           [] OTHER -> kept
 
 SimSpec == SimInit /\ [][SimNext]_<<all, undoable, kept>>

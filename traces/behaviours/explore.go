@@ -41,6 +41,7 @@ var modules = map[string]Header{
 	"SIMOrdered.tla":          {Design: "ordered"},
 	"SIMTransfer.tla":         {Design: "ordered"},
 	"SIMAdvance.tla":          {Design: "advance"},
+	"SIMTransferAdvance.tla":  {Design: "advance"},
 	"SIMResetRecord.tla":      {Design: "reset-record"},
 	"SIMOrderedGroup.tla":     {Design: "ordered", Replicas: 3},
 	"SIMAdvanceGroup.tla":     {Design: "advance", Replicas: 3},

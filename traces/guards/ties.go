@@ -22,7 +22,7 @@ func ties(modules map[string]string) []check {
 	for _, d := range []struct {
 		design  string
 		modules []string
-	}{{"ordered", []string{"SIMOrdered", "SIMTransfer"}}, {"advance", []string{"SIMAdvance"}}, {"reset-record", []string{"SIMResetRecord"}}} {
+	}{{"ordered", []string{"SIMOrdered", "SIMTransfer"}}, {"advance", []string{"SIMAdvance", "SIMTransferAdvance"}}, {"reset-record", []string{"SIMResetRecord"}}} {
 		out = append(out, testCheck("replay of "+d.design, "traces/replay", "TestEveryTransition/^"+d.design+"$", modules, d.modules...))
 	}
 	for _, d := range []struct{ design, module string }{{"ordered", "SIMOrderedGroup"}, {"advance", "SIMAdvanceGroup"}, {"reset-record", "SIMResetRecordGroup"}} {

@@ -21,6 +21,14 @@ var advanceRows = []Row{
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMAdvance: reads by the contract.", takeAnswer},
 	{"ProcessCrash", "end the program, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrash},
 	{"PowerLoss", "end the program; of what is not synced keep the first `s` batches and `b` bookmarks, and the removals of segments but those of `back`", "impl/vfs/crashfs: PowerLossKeeping", "The journal is kept whole.", takePowerLossAdvance},
+	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
+	{"StageManifest", "offer the state as of op `n`", "impl/replica: offered, beginPull", "", takeStageManifest},
+	{"RefuseTransfer", "offer the state as of op `n`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
+	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "Each is a file of its own, and synced in the same step: a crash that comes next finds the disk before that.", takeStageChunk},
+	{"SyncPiece", "none", "impl/segment: Intake.sync", "", takeSyncPiece},
+	{"StageState", "take steps of staging", "impl/engine/tagged: imported", "", takeStageState},
+	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "", takeCommitInstall},
+	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
 }
 
 func takeReclaimSegment(d *driver, _ *behaviours.Act) error {
@@ -43,7 +51,7 @@ func takeListOffsets(d *driver, a *behaviours.Act) error {
 // takePowerLossAdvance keeps what the specification says is left. It counts batches that
 // are removed, too.
 func takePowerLossAdvance(d *driver, a *behaviours.Act) error {
-	now, err := readTagged(d.disk)
+	now, err := readTagged(d.stopped())
 	if err != nil {
 		return err
 	}
@@ -68,13 +76,17 @@ func takePowerLossAdvance(d *driver, a *behaviours.Act) error {
 			}
 		}
 	}
-	keep := keeping{}
+	on, err := d.onItsWay(a)
+	if err != nil {
+		return err
+	}
+	keep := keeping{home: now.home}
 	keep.leave(f, s, integer(a.With["b"]))
 	d.powerLoss(func(c crashfs.Change) bool {
 		if c.From != "" && strings.HasPrefix(c.From, "seg-") {
 			return !back[c.From]
 		}
-		return keep.change(c)
+		return keep.change(c) && on(c)
 	})
 	return nil
 }
@@ -104,16 +116,19 @@ func wantAdvance(s map[string]any) map[string]any {
 	if mem, ok := out["mem"].(map[string]any); ok {
 		mem["boundary"] = 0.0 // the specification gives it no meaning
 	}
+	if s["stage"] != nil {
+		wantStaged(out, s)
+	}
 	return out
 }
 
 // advanceDisk is the variable disk of Advance in that form.
 func (d *driver) advanceDisk() (map[string]any, error) {
-	now, err := readTagged(d.disk)
+	now, err := readTagged(d.stopped())
 	if err != nil {
 		return nil, err
 	}
-	least := d.disk.Clone()
+	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
 	kept, err := readTagged(least)
 	if err != nil {

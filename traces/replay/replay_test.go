@@ -39,6 +39,9 @@ var small = []struct {
 		"start-not-stored", "start-not-replayed", "whole-batch-deleted", "earliest-from-records",
 	}},
 	{"advance", "three ops", "SIMAdvance", []string{"Ops <- SimOps", "Ops <- FewOps"}, []string{"end-from-records"}},
+	{"advance", "transfers", "SIMTransferAdvance", []string{"MaxInstalls = 2", "MaxInstalls = 1"}, []string{
+		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted",
+	}},
 	{"reset-record", "two ops", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
