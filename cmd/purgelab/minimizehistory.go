@@ -40,6 +40,15 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	h.Name = fmt.Sprintf("%s by %s", name, f.semantics)
+	if len(f.allow) > 0 {
+		h.Name += " without " + strings.Join(f.allow, ", ")
+	}
+	if f.force {
+		if err := os.RemoveAll(tried); err != nil {
+			return err
+		}
+	}
 	b := newBarOf(cmd.ErrOrStderr(), -1, "minimize", "checks")
 	manyRuns()
 	r, err := minimize.History(cmd.Context(), h, minimize.HistoryOptions{
@@ -64,7 +73,8 @@ func (f *minimizeFlags) history(cmd *cobra.Command, name string) error {
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
 		return err
 	}
-	if r.Result, err = again(cmd.Context(), &c, out); err != nil {
+	// What an interrupt left is judged to its end, too.
+	if r.Result, err = again(context.WithoutCancel(cmd.Context()), &c, out); err != nil {
 		return err
 	}
 	if r.Ended == nil {

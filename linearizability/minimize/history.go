@@ -3,6 +3,7 @@ package minimize
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,7 +32,7 @@ import (
 
 // Recorded is a history that can be judged in part.
 type Recorded struct {
-	Name  string
+	Name  string // the file, and by what it is judged
 	Calls []Call // its operations
 	// Judge gives the verdict on each partition of what is left: the operations with
 	// these indexes, ascending, that were called up to an instant; the outcome of those
@@ -137,7 +138,7 @@ func History(ctx context.Context, r *Recorded, o HistoryOptions) (*HistoryResult
 		before = len(m.best.ops)
 		m.chunks(ctx, part[*left]{func(l *left) int { return len(l.ops) }, withoutCalls})
 	}
-	if err := m.tried.close(); err != nil {
+	if err := errors.Join(m.err, m.tried.close()); err != nil {
 		return nil, err
 	}
 	out.Ops, out.Until, out.Runs, out.Ended = m.best.ops, w.until, m.runs, ctx.Err()

@@ -2,6 +2,7 @@ package minimize
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -114,6 +115,21 @@ func TestWantedAnswerStays(t *testing.T) {
 	o.Jobs = 3
 	again := smaller(t, of(t, "restart", whole), o)
 	require.Equal(t, r, again)
+}
+
+// TestJudgeThatFails: a part that cannot be judged ends the work, which is then not taken
+// for done.
+func TestJudgeThatFails(t *testing.T) {
+	h := of(t, "restart", events(t, refused...))
+	judge, bad := h.Judge, errors.New("cannot be read")
+	h.Judge = func(ctx context.Context, ops []int, until int64) ([]check.Result, error) {
+		if len(ops) == 1 {
+			return nil, bad
+		}
+		return judge(ctx, ops, until)
+	}
+	_, err := History(context.Background(), h, HistoryOptions{Jobs: 1})
+	require.ErrorIs(t, err, bad)
 }
 
 func TestHistoryThatIsRightStaysAsItIs(t *testing.T) {
