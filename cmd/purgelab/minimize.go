@@ -80,7 +80,7 @@ violated.`,
 	completeChoices(cmd, "format", f.format)
 	cmd.Flags().StringSliceVar(&f.allow, "allow", nil, "of a history, promises that the system does not give: "+strings.Join(contract.OptionNames(), ", "))
 	completeList(cmd, "allow", contract.OptionNames())
-	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace what is there")
+	cmd.Flags().BoolVar(&f.force, "force", false, "let --out replace what is there, and begin anew what was interrupted")
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // table makes a run small for each of some defects, or of all that runs have to show. The
-// document has what is known after each.
+// document has what is known after each, and a folder beside it what an interrupt left.
 func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
 	list, err := teeth.Select(teeth.Table, names)
 	if err != nil {
@@ -21,15 +22,30 @@ func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(t teeth.Tooth) bool { return !t.ByRuns() })
 	dir := strings.TrimSuffix(f.defects, filepath.Ext(f.defects))
+	state := dir + ".tried"
+	if f.force {
+		if err := os.RemoveAll(state); err != nil {
+			return err
+		}
+	}
+	made, err := minimize.OpenRows(state)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	left := slices.DeleteFunc(slices.Clone(list), func(t teeth.Tooth) bool { return made.Has(t.Name) })
+	if n := len(list) - len(left); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "purgelab: going on: %d of %s were made small before\n", n, plural(len(list), "defect"))
+	}
 	b := newBar(cmd.ErrOrStderr(), len(list), "minimize")
 	manyRuns()
 	var rows []minimize.Row
 	for _, t := range list {
-		row := minimize.Defect(cmd.Context(), t, f.jobs, dir)
-		rows = append(rows, row)
+		row := minimize.Defect(cmd.Context(), t, f.jobs, dir, made)
 		if row.Interrupted {
-			break
+			b.done()
+			return undecidedError("interrupted at %s: %d of %s made small; the same command goes on", t.Name, len(rows), plural(len(list), "defect"))
 		}
+		rows = append(rows, row)
 		if err := writeBetween(f.defects, markMinimize, func(old string) string {
 			return minimize.Markdown(minimize.Merge(minimize.Read(old), []minimize.Row{row}))
 		}); err != nil {
@@ -46,5 +62,8 @@ func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
 		b.step()
 	}
 	b.done()
+	if err := made.Done(); err != nil {
+		return err
+	}
 	return exitWith(minimize.Verdict(rows).ExitCode())
 }

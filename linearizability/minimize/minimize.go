@@ -15,6 +15,7 @@
 //	history.go   a recorded history instead of a run
 //	recorded.go  histories of ours and of other systems, in part
 //	table.go     how small the runs get that show the named defects
+//	rows.go      those rows in a folder, so that an interrupt loses none
 //	kept.go      what those small runs are made of, in a folder
 //
 // This is delta debugging (Zeller and Hildebrandt, 2002) over lists: chunks go first,

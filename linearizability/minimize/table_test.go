@@ -3,6 +3,7 @@ package minimize
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,16 +18,43 @@ func tooth(t testing.TB, name string) teeth.Tooth {
 	return list[0]
 }
 
+func rowsIn(t testing.TB, dir string) *Rows {
+	made, err := OpenRows(dir)
+	require.NoError(t, err)
+	return made
+}
+
 func TestRowOfADefect(t *testing.T) {
-	row := Defect(context.Background(), tooth(t, "end-from-records"), 0, t.TempDir())
+	dir := t.TempDir()
+	row := Defect(context.Background(), tooth(t, "end-from-records"), 0, t.TempDir(), rowsIn(t, dir))
 	require.True(t, row.Small(), "%+v", row)
 	require.True(t, row.Scenario)
 	require.Equal(t, []Row{row}, Read(Markdown([]Row{row})))
 
+	// It is not made again, and others are not taken for it.
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	cut := Defect(ctx, tooth(t, "end-from-records"), 0, t.TempDir())
-	require.Equal(t, verdict.Undecided, Verdict([]Row{row, cut}))
+	require.Equal(t, row, Defect(ctx, tooth(t, "end-from-records"), 0, t.TempDir(), rowsIn(t, dir)))
+	require.True(t, Defect(ctx, tooth(t, "two-outstanding"), 0, t.TempDir(), rowsIn(t, dir)).Interrupted)
+}
+
+func TestRowsOfAnotherRevision(t *testing.T) {
+	dir := t.TempDir()
+	made := rowsIn(t, dir)
+	require.NoError(t, made.put(Row{Defect: "stale-read", Ops: 3}))
+	name := filepath.Join(dir, madeFile)
+	whole, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, append(whole, `{"defect":"read-mo`...), 0o644))
+	made = rowsIn(t, dir)
+	require.True(t, made.Has("stale-read"))
+	require.False(t, made.Has("read-mo"), "it was not written to its end")
+
+	require.NoError(t, os.WriteFile(name, []byte("revision 1\n"), 0o644))
+	_, err = OpenRows(dir)
+	require.ErrorContains(t, err, `got "revision 1"`)
+	require.NoError(t, made.Done())
+	require.NoDirExists(t, dir)
 }
 
 func TestNineInTenMustBeSmall(t *testing.T) {
