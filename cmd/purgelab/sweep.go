@@ -109,6 +109,9 @@ was not made, 3 bad usage.`,
 			if err != nil {
 				return err
 			}
+			if left := len(sum.Done) - sum.Runs; left > 0 {
+				return &exitError{sum.Verdict().ExitCode(), fmt.Errorf("interrupted: %s left; the same command goes on", plural(left, "run"))}
+			}
 			return exitWith(sum.Verdict().ExitCode())
 		},
 	}
