@@ -16,12 +16,13 @@ import (
 )
 
 // TestSamples: the samples have the verdicts that docs/foreign.md lists, and it
-// lists all of them. The folder of a sample names the contract.
+// lists all of them, and a right and a wrong one of every contract and format. The folder of a sample names the contract.
 func TestSamples(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/foreign.md")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^\| (\w+)/([\w.-]+) \| ([\w-]*) ?\| (pass|fail) \|`).FindAllStringSubmatch(string(text), -1)
 	listed := map[string]bool{}
+	shown := map[sampleKind]bool{}
 	for _, row := range rows {
 		name := row[1] + "/" + row[2]
 		c, err := Find(row[1])
@@ -34,6 +35,17 @@ func TestSamples(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, row[4], rep.Total.Verdict.String(), "%s, allowed %s: %s", name, row[3], rep.Total.Reason)
 		listed[name] = true
+		if row[3] == "" && (row[4] == "pass" || strings.HasPrefix(row[2], "bad")) {
+			shown[sampleKind{row[1], formatOf(t, "../testdata/"+name), rep.Total.Verdict}] = true
+		}
+	}
+	for _, c := range Contracts {
+		for _, format := range []foreign.Format{foreign.Purgelab, foreign.CSV, foreign.Jepsen} {
+			for _, v := range []verdict.Verdict{verdict.Pass, verdict.Fail} {
+				want := format != foreign.Jepsen || c.Name == "continue"
+				require.Equal(t, want, shown[sampleKind{c.Name, format, v}], "a sample of %s as %s with verdict %s", c.Name, format, v)
+			}
+		}
 	}
 	files, err := filepath.Glob("../testdata/*/*")
 	require.NoError(t, err)
@@ -43,6 +55,22 @@ func TestSamples(t *testing.T) {
 			require.True(t, listed[name], "docs/foreign.md does not list %s", name)
 		}
 	}
+}
+
+// sampleKind is what there must be a sample of, without any weaker promise. A good one
+// that only a weaker contract takes is no bad one.
+type sampleKind struct {
+	contract string
+	format   foreign.Format
+	verdict  verdict.Verdict
+}
+
+func formatOf(t *testing.T, name string) foreign.Format {
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	format, _ := foreign.Detect(f)
+	return format
 }
 
 // TestDocumentedContracts: docs/foreign.md names every contract with its weaker
