@@ -51,6 +51,7 @@ func (f *minimizeFlags) table(cmd *cobra.Command, names []string) error {
 		}); err != nil {
 			return err
 		}
+		b.clear()
 		if jsonWanted(cmd) {
 			err = writeJSON(cmd.OutOrStdout(), row)
 		} else {

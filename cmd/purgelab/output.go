@@ -122,6 +122,13 @@ func (b *bar) of(n, total int) {
 	}
 }
 
+// clear takes the bar off the screen until the next step, so that a line can be printed.
+func (b *bar) clear() {
+	if b.b != nil {
+		_ = b.b.Clear()
+	}
+}
+
 // done takes the bar off the screen.
 func (b *bar) done() {
 	if b.b != nil {
