@@ -36,6 +36,7 @@ var judged = []run.Settings{
 	{Design: "reset-record", Replicas: 3, Faults: "cleanup", Partitions: 2, Seed: 19},
 	{Design: "reset-record", Replicas: 1, Faults: "storage", Seed: 1},
 	{Design: "reset-record", Replicas: 3, Faults: "power-all", Messages: "replicated", Bookmarks: "replicated", Seed: 1},
+	{Design: "reset-record", Replicas: 5, Faults: "process", Messages: "replicated", CompactOps: 6, Seed: 6, Ops: 60}, // an op told by a leader that crashes then
 	{Design: "reset-record", Replicas: 5, Faults: "power-all", Variant: "keep-floor", Messages: "replicated", Bookmarks: "replicated", Seed: 2},
 	{Design: "reset-record", Replicas: 3, Faults: "cleanup", Variant: "tagged-bookmarks,retry-sync", Seed: 2},
 }

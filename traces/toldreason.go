@@ -19,6 +19,7 @@ func toldReason(s step, f facts) string {
 	comes, commit := f.number("comes"), f.number("commit")
 	switch {
 	case s.Ended:
+	case s.Action == Commit && s.Old: // told of a later moment
 	case comes > 0 && comes != int64(s.Replica):
 		return fmt.Sprintf("replica %d told op %d and comes to it next: this is a step of replica %d", comes, commit, s.Replica)
 	case s.Action == Commit && !s.Old && int64(s.Op) == commit+1:

@@ -21,10 +21,13 @@ ToldInit ==
     /\ comes = 0
 
 (* An op is told by the first replica that comes to it, which does it at once: the event   *)
-(* after that is its own, unless the op waits.                                    *)
+(* after that is its own, unless the op waits. A Commit that was put where it stands is   *)
+(* told of a later moment.                                                      *)
 ComesNext(e, waits) ==
-    /\ comes \in {0, e.r}
-    /\ comes' = IF e.a = "Commit" /\ e.u = 0 /\ ~waits THEN e.r ELSE 0
+    IF e.a = "Commit" /\ e.u = 1
+    THEN comes' = comes
+    ELSE /\ comes \in {0, e.r}
+         /\ comes' = IF e.a = "Commit" /\ ~waits THEN e.r ELSE 0
 
 (* In each term one replica begins to lead; a new incarnation has terms of its own.     *)
 Leading(e, anew) ==
