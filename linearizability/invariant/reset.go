@@ -1,6 +1,8 @@
 package invariant
 
 import (
+	"fmt"
+
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
@@ -45,7 +47,7 @@ type resetReplica struct {
 	reset   op.Generation // whose reset is recorded
 	cleaned op.Generation // whose bookmarks are gone
 	done    op.Generation // whose completion is recorded
-	held    []string      // changes of bookmarks that wait
+	held    []change      // changes of bookmarks that wait
 	found   op.Generation // whose reset the boot found, which finishes its cleanup at once
 	kept    op.Number     // ops above were neither journaled nor committed at the boot
 	over    bool          // the purge they wait for has just ended
@@ -96,6 +98,22 @@ func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
 	}
 }
 
+// change is one of a bookmark.
+type change struct {
+	kind, key string
+	at        op.Offset // of a store
+}
+
+func changeOf(e *observe.Event) change { return change{e.Kind, e.Key, e.Offset} }
+
+// String implements fmt.Stringer.
+func (c change) String() string {
+	if c.kind == "store" {
+		return fmt.Sprintf("%s at %d", c.key, c.at)
+	}
+	return c.kind + " of " + c.key
+}
+
 // resetFloor: all replicas discard the same ops.
 func (c *Checker) resetFloor(p *part, id int, g op.Generation, floor op.Number) {
 	if g == 0 {
@@ -115,7 +133,7 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 	r := &a.replicas[e.Replica]
 	if r.over && e.Action != "Release" && e.Action != "Refuse" && e.Action != "Answer" && e.Action != "Serve" {
 		if len(r.held) > 0 {
-			c.report(p, e.Replica, "HeldCommits", "%s was held during the cleanup of generation %d and forgotten", r.held[0], r.done)
+			c.report(p, e.Replica, "HeldCommits", "%v was held during the cleanup of generation %d and forgotten", r.held[0], r.done)
 		}
 		r.over, r.held = false, nil
 	}
@@ -186,10 +204,10 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 	case "CommitInstall":
 		c.resetInstalled(p, r, e)
 	case "Hold":
-		r.held = append(r.held, e.Key)
+		r.held = append(r.held, changeOf(e))
 	case "Release", "Refuse": // into the log, or with an answer that promises no effect
-		if len(r.held) == 0 || r.held[0] != e.Key {
-			c.report(p, e.Replica, "HeldCommits", "%s is let go, held are %v", e.Key, r.held)
+		if len(r.held) == 0 || r.held[0] != changeOf(e) {
+			c.report(p, e.Replica, "HeldCommits", "%v is let go, held are %v", changeOf(e), r.held)
 			return
 		}
 		r.held = r.held[1:]

@@ -125,6 +125,10 @@ func TestHeldDuringACleanup(t *testing.T) {
 	see := func(did observe.Action, key string) func(resets) {
 		return func(r resets) { r.c.Observe(observe.Event{Action: did, Replica: 1, Key: key, Generation: 1}) }
 	}
+	store := func(r resets, did observe.Action, o op.Offset) {
+		r.c.Observe(observe.Event{Action: did, Replica: 1, Kind: "store", Key: "a", Offset: o, Generation: 1})
+	}
+	at := func(o op.Offset) func(resets) { return func(r resets) { store(r, "Hold", o) } }
 	cleanup := func(r resets) {
 		r.c.Observe(observe.Event{Action: "ResetFrontier", Replica: 1, Generation: 1})
 		r.c.Observe(observe.Event{Action: "SyncSegments", Replica: 1, Generation: 1})
@@ -139,6 +143,7 @@ func TestHeldDuringACleanup(t *testing.T) {
 		{"let go in order", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), done, see("Release", "a"), see("Release", "b"), see("Serve", "")}, nil},
 		{"refused", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), see("Refuse", "a"), see("Refuse", "b"), done, see("Commit", "")}, nil},
 		{"in another order", []func(resets){cleanup, see("Hold", "a"), see("Hold", "b"), done, see("Release", "b")}, []string{"HeldCommits"}},
+		{"of one key in another order", []func(resets){cleanup, at(1), at(2), done, func(r resets) { store(r, "Release", 2) }}, []string{"HeldCommits"}},
 		{"forgotten", []func(resets){cleanup, see("Hold", "a"), done, see("Journal", "")}, []string{"HeldCommits"}},
 		{"not held", []func(resets){cleanup, func(r resets) { r.stores(1, 2, 1, 0) }}, []string{"HeldCommits"}},
 	} {
