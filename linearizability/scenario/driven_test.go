@@ -28,8 +28,6 @@ const (
 // notLed are models that violate a property by actions through which no replica is led,
 // and why.
 var notLed = map[string]string{
-	"defect-held-dropped":                   "a change is held by a leader, and the replica that is led is a follower",
-	"defect-held-reordered":                 "a change is held by a leader, and the replica that is led is a follower",
 	"defect-floor-kept-across-sequences":    "op numbers begin anew: what all replicas lost is no matter of one",
 	"defect-floor-kept-across-incarnations": "another partition of the same name: no matter of one replica",
 

@@ -140,7 +140,7 @@ func (v *Drive) Rest() error {
 	if err := d.agree(); err != nil {
 		return err
 	}
-	if n := len(d.log); n > 0 {
+	if n := len(d.log); n > 0 && !d.leads {
 		if err := d.commit(n); err != nil {
 			return err
 		}
@@ -153,6 +153,9 @@ func (v *Drive) Rest() error {
 	// What a disk refused is tried again after some ticks: fewer than a follower waits.
 	for range patience {
 		if err := d.step(replica.Input{Tick: true}); err != nil {
+			return err
+		}
+		if err := d.assent(); err != nil {
 			return err
 		}
 		const most = 1000 // no replica of a scenario has more to do

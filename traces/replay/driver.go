@@ -40,13 +40,16 @@ type driver struct {
 	sink    observe.Sink // nil: nobody else listens
 	answers []replica.Answer
 	purged  progress
-	was     map[string]any // the specification's state before the action
-	opening *opening       // nil: no boot is under way
-	faults  *faultfs.Set   // of the disk
-	intent  op.Generation  // the highest one that the replica was told
-	left    []string       // what the last loss of power left of what was not synced
-	lost    int            // and how much it took
-	coming  coming         // a state on its way
+	was     map[string]any    // the specification's state before the action
+	opening *opening          // nil: no boot is under way
+	faults  *faultfs.Set      // of the disk
+	intent  op.Generation     // the highest one that the replica was told
+	left    []string          // what the last loss of power left of what was not synced
+	lost    int               // and how much it took
+	coming  coming            // a state on its way
+	leads   bool              // the replica does
+	sent    []*raftpb.Message // and sent these, not answered yet
+	asked   op.Sequence       // the last number of a request
 	// image, if not nil, is the disk in the middle of the last action: where a crash that
 	// comes next finds it.
 	image *crashfs.Disk
@@ -105,6 +108,7 @@ func (d *driver) end() {
 	if d.image != nil {
 		d.disk = d.image
 	}
+	d.leads, d.sent = false, nil
 	d.coming.interrupted()
 }
 
@@ -144,6 +148,9 @@ func (d *driver) step(in replica.Input) error {
 	out, err := d.r.Step(in)
 	d.answers = append(d.answers, out.Answers...)
 	for _, m := range out.Messages {
+		if d.leads && m.Raft != nil {
+			d.sent = append(d.sent, m.Raft)
+		}
 		if m.Transfer != nil && m.Transfer.Request != nil {
 			d.coming.asked = m.Transfer.Request
 		}
@@ -216,9 +223,15 @@ func (d *driver) deliver(n, committed int) error {
 	return d.hear(m)
 }
 
-// hear brings a message of the leader, and does what consensus has to do then.
+// hear brings a message of the leader.
 func (d *driver) hear(m *raftpb.Message) error {
-	m.From, m.To, m.Term = ptr[uint64](leader), ptr[uint64](self), ptr[uint64](term)
+	m.Term = ptr[uint64](term)
+	return d.tell(m)
+}
+
+// tell brings a message of the other replica, and does what consensus has to do then.
+func (d *driver) tell(m *raftpb.Message) error {
+	m.From, m.To = ptr[uint64](leader), ptr[uint64](self)
 	if err := d.step(replica.Input{Message: &replica.Message{From: leader, To: self, Incarnation: 1, Raft: m}}); err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ var resetRows = []Row{
 	{"PurgeComplete", "take steps of the purge; in a boot, let it end", "impl/engine/flat: wipe.complete", "", takePurgeCompleteReset},
 	{"StepFails", "have the disk refuse the call of the next step, take it", "impl/replica: purgeStep", "A sync that fails stops the replica instead. In counterexamples only.", takeStepFails},
 	{"RetryPurge", "none", "impl/replica: retried", "In the step that comes next. In counterexamples only.", takeNothing},
+	{"Hold", "let time pass until the replica leads, ask it for `o`", "impl/replica: hold", "In counterexamples only.", takeHold},
+	{"Release", "none", "impl/replica: release", "In the step that ends the purge. In counterexamples only.", takeNothing},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
 	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
 	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
