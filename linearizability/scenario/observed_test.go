@@ -27,6 +27,7 @@ var unseen = map[string]string{
 	"purge-in-advance-keeps-numbers-and-bookmarks": "nothing is wrong in it",
 	"reset-record-change-during-the-cleanup":       "what has no answer may be lost",
 	"s07-carried-over-and-acknowledged-too-soon":   "who is asked must be confirmed by those who lost it",
+	"s08-old-files-of-the-log-pile-up":             "files stay on a disk",
 	"s08-old-generations-pile-up":                  "files stay on a disk",
 	"s14-start-inside-a-batch-stops-a-follower":    "nobody answers",
 	"s30-files-reach-the-disk-in-any-order":        "nobody answers",
