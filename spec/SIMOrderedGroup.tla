@@ -47,6 +47,12 @@ Nobody == <<>>
 
 Running == {r \in Replicas : rep[r].up}
 
+(* What a model with transfers puts here: replica r lacks ops that are in no log any      *)
+(* more, so it cannot be brought what follows; and actions that a leader takes no part in,  *)
+(* before which it need not propose what it has to.                                 *)
+Lacks(r) == FALSE
+Besides  == FALSE
+
 (* The leader has a purge to propose that it knows, and is not waiting for one. *)
 Due == \E r \in leader : told[r] > rep[r].settled /\ proposed = 0
 
@@ -54,6 +60,7 @@ Due == \E r \in leader : told[r] > rep[r].settled /\ proposed = 0
 Electable(r, n) ==
     /\ r \notin leader
     /\ still[r] = 0
+    /\ ~Lacks(r)
     /\ IF leader = {} THEN held[r] = n /\ r \notin stale
        ELSE IF r \in stale THEN n >= floor ELSE held[r] <= n
     /\ \E q \in Running \ (leader \cup {r}) : IF q \in stale THEN n >= floor ELSE held[q] <= n
@@ -63,26 +70,26 @@ Electable(r, n) ==
 
 Drivable ==
     LET a == last'.a IN
-    /\ Len(log) < floor => a = "Propose" /\ last'.o = OtherOp
-    /\ (Len(log) >= floor /\ Due) => a = "Reconcile"
+    /\ Len(log) < floor => (a = "Propose" /\ last'.o = OtherOp) \/ Besides
+    /\ (Len(log) >= floor /\ Due) => a = "Reconcile" \/ Besides
     /\ a = "Reconcile" => last'.r \in leader /\ proposed = 0
     /\ a = "Answer" => last.a # "Answer"
     /\ a = "Propose" =>
         \/ Len(log) < floor
-        \/ Len(log) - commit < 2 /\ \A r \in Running : commit - rep[r].applied < 3
+        \/ Len(log) - commit < 2 /\ \A r \in Running : commit - rep[r].applied < 3 \/ Lacks(r)
     /\ a = "Propose" =>
         \E r \in leader :
             /\ Len(log) >= floor => last'.o # OtherOp
             /\ rep[r].applied >= top[r] \/ Len(log) < floor
     /\ a = "Commit" =>
         /\ leader # {}
-        /\ \E q \in Running \ leader : q \notin stale \/ last'.n >= floor
+        /\ \E q \in Running \ leader : ~Lacks(q) /\ (q \notin stale \/ last'.n >= floor)
     /\ a = "BecomeLeader" => Electable(last'.r, Len(log'))
     /\ a \in {"Materialize", "PurgeComplete", "PurgeDuplicate"} => leader # {} /\ commit >= floor
 
 (* Brought up to op n, unless it has what was dropped and that is not overwritten. *)
 Brought(r, n) ==
-    IF ~rep[r].up \/ r \in leader THEN held[r]
+    IF ~rep[r].up \/ r \in leader \/ Lacks(r) THEN held[r]
     ELSE IF r \in stale THEN IF n >= floor THEN n ELSE held[r]
     ELSE Max(held[r], n)
 
@@ -92,42 +99,48 @@ SimShown == [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, lea
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE
 
+(* Whoever leads, and what journals hold, after a step. *)
+Track ==
+    LET a == last'.a IN
+    /\ leader' =
+         CASE a = "BecomeLeader" -> {last'.r}
+           [] a \in {"ProcessCrash", "PowerLoss"} -> leader \ {last'.r}
+           [] OTHER -> leader
+    /\ floor' = IF a = "BecomeLeader" THEN Len(log') + 1 ELSE floor
+    /\ held' =
+         CASE a \in {"Propose", "Reconcile"} -> [r \in Replicas |-> IF r \in leader THEN Len(log') ELSE held[r]]
+           [] a = "Commit" -> [r \in Replicas |-> Brought(r, last'.n)]
+           [] a = "BecomeLeader" -> [held EXCEPT ![last'.r] = Len(log')]
+           [] a = "CommitInstall" -> [held EXCEPT ![last'.r] = last'.n]
+           [] OTHER -> held
+    /\ stale' =
+         CASE a = "Commit" /\ last'.n >= floor -> {r \in stale : r \notin Running \/ Lacks(r)}
+           [] a = "BecomeLeader" -> (stale \cup {r \in Replicas : held[r] > Len(log')}) \ {last'.r}
+           [] a = "CommitInstall" -> stale \ {last'.r}
+           [] OTHER -> stale
+    /\ told' =
+         CASE a = "Reconcile" -> [told EXCEPT ![last'.r] = last'.g]
+           [] a \in {"ProcessCrash", "PowerLoss"} -> [told EXCEPT ![last'.r] = 0]
+           [] OTHER -> told
+    /\ proposed' =
+         CASE a = "Reconcile" -> Len(log')
+           [] a \in {"PurgeComplete", "PurgeDuplicate"} /\ last'.r \in leader /\ last'.n = proposed -> 0
+           [] leader' # leader -> 0
+           [] OTHER -> proposed
+    /\ top' = [r \in Replicas |-> Max(top[r], rep'[r].applied)]
+    /\ still' =
+         [r \in Replicas |->
+             CASE a = "BecomeLeader" -> IF r \in leader THEN still[r] ELSE still[r] + 1
+               [] rep'[r] # rep[r] -> 0
+               [] OTHER -> still[r]]
+
 SimNext ==
     /\ Taken
     /\ \/ Next
        \/ \E r \in Replicas : BecomeLeader(r, Len(log) - commit)
        \/ \E r \in Replicas : BecomeLeader(r, held[r] - commit)
     /\ Drivable
-    /\ LET a == last'.a IN
-       /\ leader' =
-            CASE a = "BecomeLeader" -> {last'.r}
-              [] a \in {"ProcessCrash", "PowerLoss"} -> leader \ {last'.r}
-              [] OTHER -> leader
-       /\ floor' = IF a = "BecomeLeader" THEN Len(log') + 1 ELSE floor
-       /\ held' =
-            CASE a \in {"Propose", "Reconcile"} -> [r \in Replicas |-> IF r \in leader THEN Len(log') ELSE held[r]]
-              [] a = "Commit" -> [r \in Replicas |-> Brought(r, last'.n)]
-              [] a = "BecomeLeader" -> [held EXCEPT ![last'.r] = Len(log')]
-              [] OTHER -> held
-       /\ stale' =
-            CASE a = "Commit" /\ last'.n >= floor -> stale \ Running
-              [] a = "BecomeLeader" -> (stale \cup {r \in Replicas : held[r] > Len(log')}) \ {last'.r}
-              [] OTHER -> stale
-       /\ told' =
-            CASE a = "Reconcile" -> [told EXCEPT ![last'.r] = last'.g]
-              [] a \in {"ProcessCrash", "PowerLoss"} -> [told EXCEPT ![last'.r] = 0]
-              [] OTHER -> told
-       /\ proposed' =
-            CASE a = "Reconcile" -> Len(log')
-              [] a \in {"PurgeComplete", "PurgeDuplicate"} /\ last'.r \in leader /\ last'.n = proposed -> 0
-              [] leader' # leader -> 0
-              [] OTHER -> proposed
-       /\ top' = [r \in Replicas |-> Max(top[r], rep'[r].applied)]
-       /\ still' =
-            [r \in Replicas |->
-                CASE a = "BecomeLeader" -> IF r \in leader THEN still[r] ELSE still[r] + 1
-                  [] rep'[r] # rep[r] -> 0
-                  [] OTHER -> still[r]]
+    /\ Track
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, sim>>
 =============================================================================
