@@ -3,9 +3,14 @@ package guards
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,25 +23,73 @@ import (
 type Kind string
 
 const (
-	// Model: TLC holds the specification to what it says of itself.
-	Model Kind = "model"
 	// Tie: the specification is held to something else.
 	Tie Kind = "tie"
+	// Model: TLC holds the specification to what it says of itself.
+	Model Kind = "model"
 )
-
-var kinds = []Kind{Model, Tie}
 
 // check is one way to notice a change.
 type check struct {
 	name string
 	kind Kind
-	// modules that it reads.
-	reads map[string]bool
-	// apt tells whether it can notice the change at all.
-	apt func(*Guard) bool
+	// modules that it has TLC read, with all that these extend and instantiate.
+	modules []string
+	// files of the project that it reads beside, configurations and samples, and what
+	// else decides what it says.
+	files  []string
+	expect string
 	// red says how the specification in the workspace differs from what is expected;
 	// empty: it does not.
 	red func(ctx context.Context, w *workspace) (string, error)
+	// notices tells whether it can notice what is done to a guard that it reads; nil: it
+	// can unless a property is.
+	notices func(*Guard) bool
+
+	reads map[string]bool // names of modules
+	hash  string          // of all that it reads
+}
+
+// ready finds out what a check reads.
+func (c *check) ready(a *Asker) error {
+	c.reads = map[string]bool{}
+	for _, m := range c.modules {
+		read(a.texts, m, c.reads)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q\n", a.tool.Build, c.name, c.expect)
+	for _, m := range slices.Sorted(maps.Keys(c.reads)) {
+		fmt.Fprintf(h, "%q %q\n", m, a.texts[m])
+	}
+	for _, f := range c.files {
+		text, err := os.ReadFile(filepath.Join(a.root, f))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%q %q\n", f, text)
+	}
+	c.hash = hex.EncodeToString(h.Sum(nil)[:8])
+	return nil
+}
+
+// can tells whether it can notice the change.
+func (c *check) can(g *Guard) bool {
+	switch {
+	case !c.reads[g.Module]:
+		return false
+	case c.notices != nil:
+		return c.notices(g)
+	}
+	return g.Change != Always
+}
+
+// question asks it for a change, or, without one, for the specification as it is.
+func (c *check) question(g *Guard) question {
+	q := question{Check: c.name, Reads: c.hash}
+	if g != nil {
+		q.Guard = g.String()
+	}
+	return q
 }
 
 // errMalformed is a change after which a module is none: a fault of Find.
@@ -55,10 +108,10 @@ const (
 	secondTimeout = 40 * time.Second // for each second that the manifest plans
 )
 
-// checks lists who is asked: the ties, and the models that take no more than
+// all lists who is asked: the ties, and the models that take no more than
 // mostSeconds; of these those of the smoke tier that must pass, those that must fail, the
 // rest, the cheapest first.
-func checks(list []models.Model, modules map[string]string) []check {
+func (a *Asker) all(list []models.Model) ([]check, error) {
 	rank := func(m *models.Model) int {
 		switch {
 		case !models.Within(m.Tier, "smoke"):
@@ -72,16 +125,16 @@ func checks(list []models.Model, modules map[string]string) []check {
 	slices.SortStableFunc(list, func(a, b models.Model) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Seconds, b.Seconds))
 	})
-	out := ties(modules)
+	out, err := ties(a.root)
 	for _, m := range list {
-		out = append(out, modelCheck(m, modules))
+		out = append(out, modelCheck(m))
 	}
-	return out
+	return out, err
 }
 
 // modelCheck is a model held to its row of the manifest.
-func modelCheck(m models.Model, modules map[string]string) check {
-	apt := func(g *Guard) bool {
+func modelCheck(m models.Model) check {
+	notices := func(g *Guard) bool {
 		switch g.Change {
 		case Always:
 			return m.Expect == g.Name
@@ -109,7 +162,8 @@ func modelCheck(m models.Model, modules map[string]string) check {
 		}
 		return "", errLate
 	}
-	reads := map[string]bool{}
-	read(modules, strings.TrimSuffix(path.Base(m.Module), ".tla"), reads)
-	return check{name: m.Name, kind: Model, reads: reads, apt: apt, red: red}
+	return check{
+		name: m.Name, kind: Model, modules: []string{strings.TrimSuffix(path.Base(m.Module), ".tla")},
+		files: []string{path.Join("spec", m.Cfg)}, expect: fmt.Sprint(m.Expect, m.Distinct, m.Depth), red: red, notices: notices,
+	}
 }

@@ -6,7 +6,8 @@
 //	checks.go  who is asked: ties, and TLC on the models
 //	ties.go    the tests that hold the specification to the model and to the implementation
 //	samples.go ... and the samples of traces
-//	ask.go     one change after the other, each in a copy of the specification
+//	ask.go     one change, made in a copy of the specification
+//	walk.go    one change after the other, for every module
 //	kept.go    what was answered before
 //	page.go    what came of it, as a table
 //	listed.go  changes that nobody has to notice, each with the reason

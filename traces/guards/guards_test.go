@@ -2,7 +2,6 @@ package guards
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"maps"
 	"os"
@@ -18,9 +17,9 @@ import (
 )
 
 var (
-	which = flag.String("guards", "few", "few guards of which each check of another kind notices one, each module's until one is noticed, or all")
-	page  = flag.String("guards-page", "", "file for the table")
-	kept  = flag.String("guards-kept", "", "folder in which answers are kept")
+	which      = flag.String("guards", "few", "few guards, of which a check of each kind notices one, each module's until one is noticed, or all")
+	pageFile   = flag.String("guards-page", "", "file for the table")
+	keptFolder = flag.String("guards-kept", "", "folder in which answers are kept")
 )
 
 // asker reads the specification of the project.
@@ -43,7 +42,7 @@ func TestGuards(t *testing.T) {
 	if *which == "few" {
 		t.Skip("TestKinds asks for few")
 	}
-	a, of := asker(t, *kept)
+	a, of := asker(t, *keptFolder)
 	ctx := context.Background()
 	if end, ok := t.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -55,24 +54,22 @@ func TestGuards(t *testing.T) {
 		half := len(of[m]) / 2
 		lists = append(lists, slices.Concat(of[m][half:], of[m][:half]))
 	}
-	var err error
-	for _, k := range kinds {
-		err = errors.Join(err, a.Walk(ctx, k, lists, *which == "all", runtime.GOMAXPROCS(0), func(x Answer) { t.Logf("%v: %v: %+v", k, &x.Guard, *x.of(k)) }))
-	}
-	if *page != "" {
-		require.NoError(t, os.WriteFile(*page, []byte(a.Page(of)), 0o666))
+	err := a.Walk(ctx, lists, *which == "all", runtime.GOMAXPROCS(0), func(g *Guard, x Answer) { t.Logf("%v: %s", g, x.said(g)) })
+	if *pageFile != "" {
+		require.NoError(t, os.WriteFile(*pageFile, []byte(a.Page(of)), 0o666))
 	}
 	require.NoError(t, err)
 	for m, list := range of {
 		noticed := false
-		for _, g := range list {
+		for i := range list {
+			g := &list[i]
 			x := a.Answer(g)
-			noticed = noticed || x.Noticed()
+			noticed = noticed || x.By != ""
 			switch why := Why(g); {
-			case a.Asked(g) && !x.Noticed() && why == "":
-				t.Errorf("%v: nobody notices, and nothing says why", &g)
-			case x.Noticed() && why != "":
-				t.Errorf("%v: is listed as never noticed, and is: %+v", &g, x)
+			case x.Unnoticed() && why == "":
+				t.Errorf("%v: nobody notices, and nothing says why", g)
+			case x.By != "" && why != "":
+				t.Errorf("%v: is listed as never noticed, and is: %s", g, x.said(g))
 			}
 		}
 		require.True(t, noticed, "%s: no guard that is changed is noticed", m)
@@ -83,7 +80,7 @@ func TestGuards(t *testing.T) {
 func TestListed(t *testing.T) {
 	_, of := asker(t, t.TempDir())
 	for _, l := range listed {
-		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return Why(g) == l.why }), "%v: is listed, and no guard", l)
+		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return Why(&g) == l.why }), "%v: is listed, and no guard", l)
 	}
 }
 

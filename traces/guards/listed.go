@@ -11,7 +11,7 @@ var listed = []struct{ module, name, text, why string }{
 }
 
 // Why says why nobody has to notice a change; empty: there is no reason.
-func Why(g Guard) string {
+func Why(g *Guard) string {
 	for _, l := range listed {
 		if l.module == g.Module && l.name == g.Name && strings.HasPrefix(g.Text, l.text) {
 			return l.why

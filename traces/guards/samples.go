@@ -17,56 +17,75 @@ import (
 var traceModules = filepath.Join("traces", "tla")
 
 // samples is the folder of traces that are accepted, and of others, with what is said of
-// each in rejected.txt.
-var samples = filepath.Join("traces", "testdata")
+// each of these in told.
+var (
+	samples = filepath.Join("traces", "testdata")
+	told    = filepath.Join(samples, "rejected.txt")
+)
 
 // traceChecks are the samples of traces, by design.
-func traceChecks(modules map[string]string) []check {
+func traceChecks(root string) ([]check, error) {
 	var out []check
 	for _, d := range []struct {
-		design string
-		roots  []string
+		design  string
+		modules []string
 	}{
 		{"ordered", []string{"TraceOrdered", "TraceOrderedGroup"}},
 		{"advance", []string{"TraceAdvance", "TraceAdvanceGroup"}},
 		{"reset-record", []string{"TraceResetRecord", "TraceResetRecordGroup"}},
 	} {
-		c := check{name: "traces of " + d.design, kind: Tie, reads: map[string]bool{}, apt: func(g *Guard) bool { return g.Change != Always }}
-		for _, r := range d.roots {
-			read(modules, r, c.reads)
+		list, err := samplesOf(root, d.design)
+		if err != nil {
+			return nil, err
 		}
-		c.red = func(ctx context.Context, w *workspace) (string, error) { return w.judged(ctx, d.design) }
-		out = append(out, c)
+		files := []string{told}
+		for _, t := range list {
+			files = append(files, t.Name)
+		}
+		for _, m := range d.modules {
+			files = append(files, filepath.Join(traceModules, m+".cfg"))
+		}
+		red := func(ctx context.Context, w *workspace) (string, error) { return w.judged(ctx, d.design) }
+		out = append(out, check{name: "traces of " + d.design, kind: Tie, modules: d.modules, files: files, red: red})
 	}
-	return out
+	return out, nil
+}
+
+// samplesOf are the samples of a design; each is named by its file, below root.
+func samplesOf(root, design string) ([]*traces.Trace, error) {
+	files, err := fs.Glob(os.DirFS(root), filepath.ToSlash(samples)+"/*/*.ndjson")
+	if err != nil {
+		return nil, err
+	}
+	var out []*traces.Trace
+	for _, f := range files {
+		t, err := traces.ReadFile(filepath.Join(root, f))
+		if err != nil {
+			return nil, err
+		}
+		if t.Name = f; t.Header.Design == design {
+			out = append(out, t)
+		}
+	}
+	return out, nil
 }
 
 // judged says which sample of a design is not accepted, or not rejected as it is told.
 func (w *workspace) judged(ctx context.Context, design string) (string, error) {
-	told, err := os.ReadFile(filepath.Join(w.root, samples, "rejected.txt"))
+	said, err := os.ReadFile(filepath.Join(w.root, told))
 	if err != nil {
 		return "", err
 	}
-	files, err := fs.Glob(os.DirFS(w.root), filepath.ToSlash(samples)+"/*/*.ndjson")
+	list, err := samplesOf(w.root, design)
 	if err != nil {
 		return "", err
-	}
-	var list []*traces.Trace
-	for _, f := range files {
-		t, err := traces.ReadFile(filepath.Join(w.root, f))
-		if err != nil {
-			return "", err
-		}
-		if t.Header.Design == design {
-			list = append(list, t)
-		}
 	}
 	reports, err := traces.Validate(ctx, w.tool, traces.Options{Spec: w.in("spec"), Modules: os.DirFS(w.in(traceModules)), Timeout: testTimeout}, list)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range reports {
-		if why, err := odd(&r, string(told)); why != "" || err != nil {
+		if why, err := odd(&r, string(said)); why != "" || err != nil {
 			return why, errors.Join(err, ctx.Err())
 		}
 	}
@@ -77,7 +96,7 @@ func (w *workspace) judged(ctx context.Context, design string) (string, error) {
 // nothing of is accepted.
 func odd(r *traces.Report, told string) (string, error) {
 	name := filepath.Base(r.Trace)
-	_, want, rejected := strings.Cut("\n\n"+told, "\n\n"+name+"\n")
+	_, want, isRejected := strings.Cut("\n\n"+told, "\n\n"+name+"\n")
 	want, _, _ = strings.Cut(want, "\n\n")
 	switch {
 	case r.Verdict == tlc.Undecided && late.MatchString(r.Reason):
@@ -86,7 +105,7 @@ func odd(r *traces.Report, told string) (string, error) {
 		return "", fmt.Errorf("%w: %s", errMalformed, r.Reason)
 	case r.Verdict == tlc.Undecided:
 		return senseless, nil
-	case r.Verdict == tlc.Pass && rejected:
+	case r.Verdict == tlc.Pass && isRejected:
 		return name + " is accepted", nil
 	case r.Verdict == tlc.Pass:
 		return "", nil
@@ -96,7 +115,7 @@ func odd(r *traces.Report, told string) (string, error) {
 	}
 	got := strings.TrimRight(r.Rejections[0].Explain(name), "\n")
 	switch {
-	case !rejected:
+	case !isRejected:
 		return fmt.Sprintf("%s is rejected: line %d: %s", name, r.Rejections[0].Line, r.Rejections[0].Reason), nil
 	case got == want:
 		return "", nil

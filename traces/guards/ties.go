@@ -13,35 +13,48 @@ import (
 	"time"
 )
 
-// ties are the checks that hold the specification to something else: the model to every
-// transition of the contract, samples of traces, the implementation to every transition of
-// a replica and to drawn behaviours of a group.
-func ties(modules map[string]string) []check {
-	out := []check{testCheck("model ≡ specification", "model", "TestModelIsSpec", modules, "MCPartition")}
-	out = append(out, traceChecks(modules)...)
-	for _, d := range []struct {
-		design  string
-		modules []string
-	}{{"ordered", []string{"SIMOrdered", "SIMTransfer"}}, {"advance", []string{"SIMAdvance", "SIMTransferAdvance"}}, {"reset-record", []string{"SIMResetRecord"}}} {
-		out = append(out, testCheck("replay of "+d.design, "traces/replay", "TestEveryTransition/^"+d.design+"$", modules, d.modules...))
+// ties are the checks that hold the specification to something else: samples of traces,
+// the implementation to drawn behaviours of a group and to every transition of a replica,
+// the model to every transition of the contract.
+func ties(root string) ([]check, error) {
+	out, err := traceChecks(root)
+	if err != nil {
+		return nil, err
 	}
-	for _, d := range []struct{ design, module string }{{"ordered", "SIMOrderedGroup"}, {"advance", "SIMAdvanceGroup"}, {"reset-record", "SIMResetRecordGroup"}} {
-		out = append(out, testCheck("replay of groups of "+d.design, "traces/replay", "TestGroups/^sim-"+d.design+"-group$", modules, d.module))
+	for _, g := range []struct{ model, module string }{
+		{"sim-ordered-group", "SIMOrderedGroup"}, {"sim-advance-group", "SIMAdvanceGroup"}, {"sim-reset-record-group", "SIMResetRecordGroup"},
+	} {
+		out = append(out, testCheck("replay of "+g.model, "traces/replay", pattern("TestGroups", g.model), g.module))
 	}
-	return out
+	for _, r := range []struct{ design, model, module string }{
+		{"ordered", "two ops", "SIMOrdered"}, {"ordered", "three ops", "SIMOrdered"}, {"ordered", "transfers", "SIMTransfer"},
+		{"advance", "two ops", "SIMAdvance"}, {"advance", "three ops", "SIMAdvance"}, {"advance", "transfers", "SIMTransferAdvance"},
+		{"reset-record", "two ops", "SIMResetRecord"},
+	} {
+		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module))
+	}
+	contract := testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition")
+	contract.files = nil
+	for _, cfg := range []string{"", "Continue", "SessionsFew", "Succession"} {
+		contract.files = append(contract.files, filepath.Join("spec", "MCPartition"+cfg+".cfg"))
+	}
+	return append(out, contract), nil
 }
 
-// testCheck is a test of the project that has TLC read modules.
-func testCheck(name, pkg, test string, modules map[string]string, roots ...string) check {
-	c := check{name: name, kind: Tie, reads: map[string]bool{}, apt: func(g *Guard) bool { return g.Change != Always }}
-	for _, r := range roots {
-		read(modules, r, c.reads)
+// testCheck is a test of the project that has TLC read a module with its configuration.
+func testCheck(name, pkg, run, module string) check {
+	return check{
+		name: name, kind: Tie, modules: []string{module}, files: []string{filepath.Join("spec", module+".cfg")},
+		red: func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, pkg, run) },
 	}
-	c.red = func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, pkg, test) }
-	return c
 }
 
-const testTimeout = 20 * time.Minute
+// pattern is that of a test, and of one among its parts.
+func pattern(names ...string) string {
+	return "^" + strings.ReplaceAll(strings.Join(names, "$/^"), " ", "_") + "$"
+}
+
+const testTimeout = 10 * time.Minute
 
 var (
 	// failure is what testify or a test says, up to the end of what belongs to it.
@@ -52,12 +65,12 @@ var (
 )
 
 // test runs a test of the project upon the workspace.
-func (w *workspace) test(ctx context.Context, pkg, test string) (string, error) {
+func (w *workspace) test(ctx context.Context, pkg, run string) (string, error) {
 	program, err := w.tests.of(ctx, pkg)
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, program, "-test.run", "^"+strings.Replace(test, "/", "$/", 1), "-test.timeout", testTimeout.String(), "-test.failfast")
+	cmd := exec.CommandContext(ctx, program, "-test.run", run, "-test.timeout", testTimeout.String(), "-test.failfast")
 	cmd.Dir = w.in(filepath.FromSlash(pkg))
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
@@ -66,7 +79,7 @@ func (w *workspace) test(ctx context.Context, pkg, test string) (string, error) 
 	case err == nil:
 		return "", nil
 	case ctx.Err() != nil || !errors.As(err, &exit):
-		return "", fmt.Errorf("%s: %w", test, errors.Join(err, ctx.Err()))
+		return "", fmt.Errorf("%s: %w", run, errors.Join(err, ctx.Err()))
 	}
 	if late.Match(out) {
 		return "", errLate

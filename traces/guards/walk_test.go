@@ -2,6 +2,7 @@ package guards
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,28 +11,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toy is an asker of one module, whose checks read the module as it is in the workspace:
-// a check is red if a word of its own is not in it.
-func toy(t *testing.T, kept string, words map[string]Kind) (*Asker, []Guard) {
+// says is a check of the toy: it is red if a word is not in the module.
+type says struct {
+	kind Kind
+	text string
+}
+
+// toy is an asker of a module with four guards, whose checks read the module as it is in
+// the workspace.
+func toy(t *testing.T, folder string, others map[string]string, words ...says) (*Asker, []Guard) {
 	root := t.TempDir()
 	for _, d := range []string{"spec", traceModules, samples, filepath.Join("traces", "replay", "testdata"), ".tools"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o777))
 	}
-	path, text := filepath.Join("spec", "Toy.tla"), "A ==\n    /\\ one\n    /\\ two\n    /\\ three\n    /\\ four\n    /\\ x' = 1\n"
+	path, text := filepath.Join("spec", "Toy.tla"), "EXTENDS More\nA ==\n    /\\ one\n    /\\ two\n    /\\ three\n    /\\ four\n    /\\ x' = 1\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o666))
-	a := newAsker(root, kept)
-	a.texts, a.paths = map[string]string{"Toy": text}, map[string]string{"Toy": path}
-	for w, k := range words {
-		a.checks = append(a.checks, check{name: "check of " + w, kind: k, reads: map[string]bool{"Toy": true}, apt: func(*Guard) bool { return true },
+	a := &Asker{root: root, texts: map[string]string{"Toy": text}, paths: map[string]string{"Toy": path}}
+	maps.Copy(a.texts, others)
+	var checks []check
+	for _, w := range words {
+		checks = append(checks, check{name: "check of " + w.text, kind: w.kind, modules: []string{"Toy"},
 			red: func(_ context.Context, s *workspace) (string, error) {
 				got, err := os.ReadFile(s.in(path))
-				if err != nil || strings.Contains(string(got), w) {
+				if err != nil || strings.Contains(string(got), w.text) {
 					return "", err
 				}
-				return w + " is not there", nil
+				return w.text + " is not there", nil
 			}})
 	}
-	require.NoError(t, a.open())
+	require.NoError(t, a.open(folder, checks))
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	of, err := a.Guards()
 	require.NoError(t, err)
@@ -39,57 +47,95 @@ func toy(t *testing.T, kept string, words map[string]Kind) (*Asker, []Guard) {
 	return a, of["Toy"]
 }
 
-// walk asks all kinds, and returns whom it asked of what.
-func walk(t *testing.T, a *Asker, list []Guard, all bool) []string {
-	var out []string
-	for _, k := range kinds {
-		require.NoError(t, a.Walk(context.Background(), k, [][]Guard{list}, all, 1, func(x Answer) {
-			out = append(out, string(k)+" "+x.Text+" "+x.of(k).By)
-		}))
+// asked walks, and returns what checks were asked, and for what.
+func asked(t *testing.T, a *Asker, list []Guard, all bool) (out []string) {
+	for i := range a.checks {
+		c := &a.checks[i]
+		red := c.red
+		c.red = func(ctx context.Context, w *workspace) (string, error) {
+			got, err := os.ReadFile(w.in(a.paths["Toy"]))
+			require.NoError(t, err)
+			changed := "nothing"
+			for _, g := range list {
+				if !strings.Contains(string(got), g.Text) {
+					changed = g.Text
+				}
+			}
+			out = append(out, c.name+": "+changed)
+			return red(ctx, w)
+		}
+		defer func() { c.red = red }()
 	}
+	require.NoError(t, a.Walk(context.Background(), [][]Guard{list}, all, 1, func(*Guard, Answer) {}))
 	return out
 }
 
-// Guards are asked for until one is noticed, by each kind of check; what was answered is
-// not asked again.
+// Ties are asked until one notices a guard, and then whether it is green without. What was
+// answered is not asked again.
 func TestWalk(t *testing.T) {
-	kept := t.TempDir()
-	a, list := toy(t, kept, map[string]Kind{"two": Model, "three": Tie})
-	require.Equal(t, []string{"model one ", "model two check of two", "tie one ", "tie two ", "tie three check of three"}, walk(t, a, list, false))
-	require.Empty(t, walk(t, a, list, false))
-	b, list := toy(t, kept, map[string]Kind{"two": Model, "three": Tie})
-	require.Empty(t, walk(t, b, list, false), "answers are kept")
-	require.Equal(t, []string{"model four ", "tie four "}, walk(t, b, list, true))
-	require.True(t, b.Asked(list[0]))
-	page := b.Page(map[string][]Guard{"Toy": list})
-	require.Contains(t, page, "| Toy | 4 | 4 | 1 | 1 | 2 |")
-	require.Contains(t, page, "| Toy | A | `three` | dropped | not asked | check of three: three is not there |")
+	folder := t.TempDir()
+	words := []says{{Tie, "three"}, {Model, "two"}}
+	a, list := toy(t, folder, nil, words...)
+	want := []string{"check of three: one", "check of three: two", "check of three: three", "check of three: nothing"}
+	require.Equal(t, want, asked(t, a, list, false))
+	require.Empty(t, asked(t, a, list, false))
+
+	b, list := toy(t, folder, nil, words...)
+	require.Empty(t, asked(t, b, list, false), "answers are kept")
+	require.Equal(t, []string{"check of two: one", "check of two: two", "check of two: nothing", "check of three: four", "check of two: four"}, asked(t, b, list, true))
+	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | 4 | 4 | 1 | 1 | 0 | 2 |")
+	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | A | `three` | dropped | check of three: three is not there |")
+	x, y := b.Answer(&list[0]), b.Answer(&list[1])
+	require.True(t, x.Unnoticed())
+	require.False(t, y.Unnoticed())
 }
 
-// A kind of check that notices none gives up, if another notices one.
-func TestWalkGivesUp(t *testing.T) {
-	a, list := toy(t, t.TempDir(), map[string]Kind{"one": Model, "x'": Tie})
-	require.Equal(t, []string{"model one check of one", "tie one ", "tie two ", "tie two ", "tie three ", "tie three "}, walk(t, a, list, false), "of what ties do not notice models are asked")
-	a, list = toy(t, t.TempDir(), map[string]Kind{"x'": Model})
-	require.Len(t, walk(t, a, list, false), 4)
+// Answers hold while what a check reads is the same, whatever else is changed.
+func TestAnswersHold(t *testing.T) {
+	folder := t.TempDir()
+	a, list := toy(t, folder, nil, says{Tie, "one"})
+	require.NotEmpty(t, asked(t, a, list, false))
+	a, list = toy(t, folder, map[string]string{"Other": "A == TRUE\n"}, says{Tie, "one"})
+	require.Empty(t, asked(t, a, list, false))
+	a, list = toy(t, folder, map[string]string{"More": "A == TRUE\n"}, says{Tie, "one"})
+	require.NotEmpty(t, asked(t, a, list, false))
+}
+
+// Models are asked when ties notice none of a few guards, or do not read the module.
+func TestModelsComeLast(t *testing.T) {
+	a, list := toy(t, t.TempDir(), nil, says{Tie, "four"}, says{Model, "two"})
+	require.Equal(t, []string{"check of four: one", "check of four: two", "check of four: three", "check of two: one", "check of two: two", "check of two: nothing"}, asked(t, a, list, false))
+	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"})
+	require.Len(t, asked(t, a, list, false), 4)
 }
 
 // A check that is red without a change counts for nothing.
 func TestRedWithoutAChange(t *testing.T) {
-	a, list := toy(t, t.TempDir(), map[string]Kind{"five": Model})
-	err := a.Walk(context.Background(), Model, [][]Guard{list}, false, 1, func(Answer) {})
+	a, list := toy(t, t.TempDir(), nil, says{Model, "five"})
+	err := a.Walk(context.Background(), [][]Guard{list}, false, 1, func(*Guard, Answer) {})
 	require.ErrorContains(t, err, "check of five: is red without a change: five is not there")
+	require.Empty(t, a.Answer(&list[0]).By)
+}
+
+// A change of which TLC makes nothing is not noticed, and needs no reason.
+func TestSenseless(t *testing.T) {
+	a, list := toy(t, t.TempDir(), nil, says{Tie, "one"})
+	a.checks[0].red = func(context.Context, *workspace) (string, error) { return senseless, nil }
+	require.Len(t, asked(t, a, list[:1], false), 1)
+	x := a.Answer(&list[0])
+	require.Equal(t, Answer{Asked: 1, Senseless: 1}, x)
+	require.False(t, x.Unnoticed())
+	require.Contains(t, a.Page(map[string][]Guard{"Toy": list}), "| Toy | 4 | 1 | 0 | 0 | 1 | 0 |")
 }
 
 // A check without an answer in time has not been asked.
 func TestLate(t *testing.T) {
-	a, list := toy(t, t.TempDir(), map[string]Kind{"one": Model})
+	a, list := toy(t, t.TempDir(), nil, says{Model, "one"})
 	red := a.checks[0].red
 	a.checks[0].red = func(context.Context, *workspace) (string, error) { return "", errLate }
-	require.Len(t, walk(t, a, list[:1], false), 1)
-	require.False(t, a.Asked(list[0]))
-	require.Contains(t, a.Page(map[string][]Guard{"Toy": list}), "none of 1, 1 without an answer in time")
+	require.Len(t, asked(t, a, list[:1], false), 1)
+	require.Equal(t, Answer{Left: 1}, a.Answer(&list[0]))
 	a.checks[0].red = red
-	require.Equal(t, []string{"model one check of one"}, walk(t, a, list[:1], false))
-	require.True(t, a.Asked(list[0]))
+	require.Equal(t, []string{"check of one: one", "check of one: nothing"}, asked(t, a, list[:1], false))
+	require.Equal(t, Answer{Kind: Model, By: "check of one", Says: "one is not there", Asked: 1}, a.Answer(&list[0]))
 }
