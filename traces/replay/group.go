@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,7 +30,8 @@ type group struct {
 	lead    int // who leads, 0: nobody
 	// has is how much of its log the leader knows or could know a follower to have, since
 	// it leads.
-	has []uint64
+	has   []uint64
+	watch Watch // nil: nobody else looks
 }
 
 // member is one of them with its machine.
@@ -43,50 +45,61 @@ type member struct {
 }
 
 // base is how many ops of the implementation come before the specification's first: the
-// bootstrap, and the empty one of the first leader.
-const base = 2
+// bootstrap, the empty one of the first leader, and the registration of the session.
+const base = 3
 
 const electionTicks, heartbeatTicks = 30, 1
 
 // newGroup is a group whose first replica leads, and nobody asked anything.
 func newGroup(n int, design replica.Design, defects defect.Set) (*group, error) {
-	g := &group{design: design, defects: defects, members: make([]*member, n+1)}
-	for id := 1; id <= n; id++ {
-		m := &member{g: g, id: id, disk: crashfs.New()}
-		g.members[id] = m
-		fs := m.disk.FS()
-		if err := fs.Mkdir("replay.mkdir", dir); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-		if err := fs.SyncDir("replay.mkdir", "."); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-		if err := replica.Format(m.config()); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-		if err := m.boot(); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-	}
-	if err := g.elect(1); err != nil {
+	g := &group{design: design, defects: defects}
+	if err := g.begin(n); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
-	}
-	if err := g.commit(0); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
-	}
-	for id := 1; id <= n; id++ {
-		if err := g.known(id, 0); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-		if err := g.members[id].applyTo(0); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
 	}
 	return g, nil
 }
 
+// begin makes a group that was just made one of n replicas.
+func (g *group) begin(n int) error {
+	g.members = make([]*member, n+1)
+	for id := 1; id <= n; id++ {
+		m := &member{g: g, id: id, disk: crashfs.New()}
+		g.members[id] = m
+		fs := m.disk.FS()
+		if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(m.config())); err != nil {
+			return err
+		}
+		if err := m.boot(); err != nil {
+			return err
+		}
+	}
+	if err := g.elect(1); err != nil {
+		return err
+	}
+	if err := g.ask(registering, &op.Request{Kind: op.Register}); err != nil {
+		return err
+	}
+	if err := g.commit(0); err != nil {
+		return err
+	}
+	for id := 1; id <= n; id++ {
+		if err := g.known(id, 0); err != nil {
+			return err
+		}
+		if err := g.members[id].applyTo(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Observe implements observe.Sink.
-func (m *member) Observe(e observe.Event) { m.seen = append(m.seen, e) }
+func (m *member) Observe(e observe.Event) {
+	m.seen = append(m.seen, e)
+	if m.g.watch != nil {
+		m.g.watch.Observe(e)
+	}
+}
 
 func (m *member) config() replica.Config {
 	var all []int
@@ -116,6 +129,9 @@ func (m *member) boot() error {
 	if m.r, err = replica.Open(m.config()); err != nil {
 		return err
 	}
+	if m.g.watch != nil {
+		m.g.watch.Booted(m.id, m.r)
+	}
 	if err = m.g.agree(m); err == nil && m.r.View().Committed >= base {
 		err = m.applyTo(0)
 	}
@@ -126,6 +142,12 @@ func (m *member) boot() error {
 func (g *group) step(m *member, in replica.Input) error {
 	out, err := m.r.Step(in)
 	g.answers = append(g.answers, out.Answers...)
+	if g.watch != nil {
+		g.watch.Stepped(m.id, m.r, out.Answers)
+	}
+	if err != nil {
+		err = &stopped{m.id, err}
+	}
 	for _, x := range out.Messages {
 		if x.Raft != nil {
 			g.queue = append(g.queue, x)
@@ -346,6 +368,9 @@ func (g *group) of(a *behaviours.Act) *member { return g.members[a.Replica] }
 // proposes. Nobody waits for the answer.
 func (g *group) ask(n int, r *op.Request) error {
 	m := g.members[g.lead]
+	if g.watch != nil {
+		g.watch.Asked(uint64(n), r)
+	}
 	g.answers = g.answers[:0]
 	if err := g.step(m, replica.Input{Request: &replica.Request{Token: uint64(n), Op: r}}); err != nil {
 		return err
@@ -356,8 +381,12 @@ func (g *group) ask(n int, r *op.Request) error {
 	return g.agree(m)
 }
 
-// asking is the token of a read that is asked; those of requests are ops.
-const asking = 1 << 40
+// asking is the token of a read that is asked, and registering of the registration of the
+// session; those of other requests are ops.
+const (
+	asking      = 1 << 40
+	registering = 1 << 41
+)
 
 // look has a replica answer a read, without asking whether it leads.
 func (g *group) look(id int, q *op.Request) (op.Reply, error) {
@@ -385,9 +414,7 @@ func (m *member) messages(f *engine.Facts) any {
 		return err.Error()
 	}
 	for _, x := range list {
-		var n float64
-		fmt.Sscan(string(x.Payload), &n)
-		msgs = append(msgs, n)
+		msgs = append(msgs, said(x.Payload))
 	}
 	return msgs
 }

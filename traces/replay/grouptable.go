@@ -72,21 +72,20 @@ func takePropose(g *group, a *behaviours.Act) error {
 	if o["k"] == "other" { // it is there already
 		return g.agree(g.members[g.lead])
 	}
-	n := len(a.State["log"].([]any))
+	n := integer(a.With["n"])
 	r, err := request(n, o)
 	if err != nil {
 		return err
 	}
+	numbered(&r, o)
 	return g.ask(n, &r)
 }
 
 func takeCommit(g *group, a *behaviours.Act) error { return g.commit(integer(a.With["n"])) }
 
 func takeBecomeLeader(g *group, a *behaviours.Act) error {
-	commit := integer(a.State["commit"])
-	n := commit + integer(a.With["kept"])
 	if g.lead != 0 {
-		if err := g.bring(a.Replica, n, commit); err != nil {
+		if err := g.bring(a.Replica, integer(a.With["n"]), integer(a.With["commit"])); err != nil {
 			return err
 		}
 	}
@@ -144,7 +143,7 @@ func takeGroupAnswer(g *group, a *behaviours.Act) error {
 	if err != nil {
 		return err
 	}
-	if diff := differ("reply", untimed(a.With["reply"]), replyOf(q, reply)); diff != nil {
+	if diff := differ("reply", untimed(a.With["reply"], a.State), replyOf(q, reply)); diff != nil {
 		return diff
 	}
 	return nil
@@ -174,6 +173,7 @@ func takeGroupBoot(g *group, a *behaviours.Act) error { return g.of(a).boot() }
 // the messages that can be read, and of the log what the leader has.
 func wantLogGroup(s map[string]any) map[string]any {
 	reps := map[string]any{}
+	log := s["log"].([]any)
 	for name, v := range s["rep"].(map[string]any) {
 		f := maps.Clone(v.(map[string]any))
 		if f["up"] != true {
@@ -185,7 +185,7 @@ func wantLogGroup(s map[string]any) map[string]any {
 			x := e.(map[string]any)
 			for i := range integer(x["n"]) {
 				if integer(x["base"])+i >= integer(f["start"]) {
-					msgs = append(msgs, x["op"])
+					msgs = append(msgs, saying(log, x["op"]))
 				}
 			}
 		}
@@ -251,13 +251,12 @@ func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defec
 		return nil, err
 	}
 	for i := range b.Acts {
-		a := &b.Acts[i]
-		diff, err := g.act(t, a)
+		diff, err := g.act(t, settled(&b.Acts[i]))
 		if err != nil {
 			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
 		}
 		if diff != nil {
-			diff.Behaviour, diff.Act, diff.Action = b.Number, i, string(a.Action)
+			diff.Behaviour, diff.Act, diff.Action = b.Number, i, string(b.Acts[i].Action)
 			return diff, nil
 		}
 	}

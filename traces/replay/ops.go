@@ -80,9 +80,7 @@ func replyOf(q *op.Request, r op.Reply) map[string]any {
 	case op.Poll:
 		records := []any{}
 		for _, x := range r.Records {
-			var n float64
-			fmt.Sscan(string(x.Payload), &n)
-			records = append(records, map[string]any{"p": n})
+			records = append(records, map[string]any{"p": said(x.Payload)})
 		}
 		out["n"], out["recs"] = float64(r.Count), records
 	case op.GetBookmark, op.ListOffsets:
@@ -94,16 +92,18 @@ func replyOf(q *op.Request, r op.Reply) map[string]any {
 	return out
 }
 
-// untimed leaves the timestamps of records out: the specification has none.
-func untimed(r any) any {
+// untimed leaves the timestamps of records out: the specification has none. What messages
+// say depends on the log, if the state has one.
+func untimed(r any, state map[string]any) any {
 	m, ok := r.(map[string]any)
 	if !ok || m["recs"] == nil {
 		return r
 	}
 	out := maps.Clone(m)
 	records := []any{}
+	log, _ := state["log"].([]any)
 	for _, x := range m["recs"].([]any) {
-		records = append(records, map[string]any{"p": x.(map[string]any)["p"]})
+		records = append(records, map[string]any{"p": saying(log, x.(map[string]any)["p"])})
 	}
 	out["recs"] = records
 	return out

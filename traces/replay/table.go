@@ -198,7 +198,7 @@ func takeAnswer(d *driver, a *behaviours.Act) error {
 	if err != nil {
 		return err
 	}
-	if diff := differ("reply", untimed(a.With["r"]), replyOf(q, reply)); diff != nil {
+	if diff := differ("reply", untimed(a.With["r"], nil), replyOf(q, reply)); diff != nil {
 		return diff
 	}
 	return nil

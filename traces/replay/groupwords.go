@@ -1,0 +1,31 @@
+package replay
+
+import (
+	"maps"
+
+	"purgelab/traces/behaviours"
+)
+
+// This file makes actions of a group such that they can be written down: with all that the
+// driver has to know of the state in their parameters.
+
+// settled is an action with these parameters, and without those that nobody needs.
+func settled(a *behaviours.Act) *behaviours.Act {
+	log, ok := a.State["log"].([]any)
+	if !ok {
+		return a // it was read
+	}
+	out := *a
+	out.With = maps.Clone(a.With)
+	switch a.Action {
+	case "Propose":
+		out.With["n"] = float64(len(log))
+	case "Commit", "Materialize":
+		delete(out.With, "o")
+	case "BecomeLeader":
+		out.With["n"] = float64(len(log))
+		out.With["commit"] = a.State["commit"]
+		delete(out.With, "kept")
+	}
+	return &out
+}
