@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"purgelab/linearizability/run"
@@ -63,12 +64,18 @@ func TestRunsAreAccepted(t *testing.T) {
 	}
 	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
 	require.NoError(t, err)
-	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute}, list)
+	told, judged := [2]int{}, 0
+	reports, err := traces.Validate(context.Background(), tool, traces.Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute, Progress: func(done, all int) {
+		assert.Greater(t, done, told[0])
+		told = [2]int{done, all}
+	}}, list)
 	require.NoError(t, err)
 	for _, r := range reports {
+		judged += r.Judged
 		for _, x := range r.Rejections {
 			t.Log(x.Explain(r.Trace))
 		}
 		require.Equal(t, tlc.Pass, r.Verdict, "%s: %s", r.Trace, r.Reason)
 	}
+	require.Equal(t, [2]int{judged, judged}, told, "steps done, of all")
 }

@@ -30,6 +30,8 @@ type Options struct {
 	Timeout time.Duration // per TLC process; 0: none
 	Keep    string        // folder for the modules written and TLC's output
 	Batch   int           // events per TLC process at most; 0: a size that fits in memory
+	// Progress is told how many steps of all are judged, one call at a time.
+	Progress func(done, all int)
 }
 
 // defaultBatch is as many steps as TLC judges in half a minute and in 1 GiB: enough
@@ -200,6 +202,10 @@ type validator struct {
 func (v *validator) run(ctx context.Context, list [][]*job) error {
 	work := make(chan []*job)
 	errs := make([]error, max(1, v.o.Jobs))
+	done, all := 0, 0
+	for _, b := range list {
+		all += steps(b)
+	}
 	var wg sync.WaitGroup
 	for w := range errs {
 		wg.Go(func() {
@@ -207,6 +213,11 @@ func (v *validator) run(ctx context.Context, list [][]*job) error {
 				if errs[w] == nil {
 					errs[w] = v.batch(ctx, batch)
 				}
+				v.mu.Lock()
+				if done += steps(batch); v.o.Progress != nil {
+					v.o.Progress(done, all)
+				}
+				v.mu.Unlock()
 			}
 		})
 	}
@@ -216,6 +227,15 @@ func (v *validator) run(ctx context.Context, list [][]*job) error {
 	close(work)
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// steps counts those of jobs.
+func steps(batch []*job) int {
+	n := 0
+	for _, j := range batch {
+		n += len(j.steps)
+	}
+	return n
 }
 
 // batch judges jobs of one level in one TLC process. If that ends without an

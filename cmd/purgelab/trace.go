@@ -133,7 +133,10 @@ Exit code: 0 accepted, 1 rejected, 2 undecided, 3 a malformed file, by line.`,
 			}
 			o.Spec = filepath.Join(root, "spec")
 			begun := time.Now()
+			b := newBar(cmd.ErrOrStderr(), 1, "steps")
+			o.Progress = func(done, all int) { b.of(done, all) }
 			reports, err := traces.Validate(cmd.Context(), tool, o, list)
+			b.done()
 			if err != nil {
 				return undecidedError("%w", err)
 			}

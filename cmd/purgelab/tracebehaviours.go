@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -114,7 +113,7 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 	if err != nil {
 		return usageError("--out: %w", err)
 	}
-	found, err := findBehaviours(cmd.Context(), tool, filepath.Join(root, "spec"), m, o, file)
+	found, err := findBehaviours(cmd, tool, filepath.Join(root, "spec"), m, o, file)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(path+".new", path)
 	} else {
@@ -152,12 +151,19 @@ func (f foundBehaviours) String() string {
 }
 
 // findBehaviours writes behaviours to file and says what it wrote.
-func findBehaviours(ctx context.Context, tool tlc.Tool, spec string, m models.Model, o behavioursAsked, file *os.File) (found foundBehaviours, err error) {
-	w := behaviours.NewWriter(file)
-	write := func(b *behaviours.Behaviour) error {
+func findBehaviours(cmd *cobra.Command, tool tlc.Tool, spec string, m models.Model, o behavioursAsked, file *os.File) (found foundBehaviours, err error) {
+	ctx, w := cmd.Context(), behaviours.NewWriter(file)
+	total := o.count
+	if o.cover {
+		total = -1 // not known before
+	}
+	b := newBarOf(cmd.ErrOrStderr(), total, m.Name, "behaviours")
+	defer b.done()
+	write := func(x *behaviours.Behaviour) error {
+		b.step()
 		found.Behaviours++
-		found.Actions += len(b.Acts) - 1
-		return w.Write(b)
+		found.Actions += len(x.Acts) - 1
+		return w.Write(x)
 	}
 	if o.cover {
 		g, err := behaviours.Explore(ctx, tool, spec, m)

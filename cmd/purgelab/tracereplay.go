@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,15 +33,27 @@ Exit code: 0 agree, 1 a difference, 2 undecided, 3 a malformed file, by line.`,
 			if err != nil {
 				return usageError("--defect: %w", err)
 			}
-			code := exitPass
+			b := newBarOf(cmd.ErrOrStderr(), -1, "replay", "behaviours")
+			defer b.done()
+			begun, all, code := time.Now(), replayed{}, exitPass
 			for _, file := range files {
-				differs, err := replayFile(cmd, file, defects)
+				one, err := replayFile(cmd, file, defects, b)
 				if err != nil {
 					return err
 				}
-				if differs {
+				b.clear()
+				if err := one.print(cmd); err != nil {
+					return err
+				}
+				if one.Difference != nil {
 					code = exitViolated
 				}
+				all.Behaviours, all.Actions = all.Behaviours+one.Behaviours, all.Actions+one.Actions
+			}
+			b.done()
+			if took := time.Since(begun).Seconds(); !jsonWanted(cmd) {
+				fmt.Fprintf(cmd.OutOrStdout(), "\n%s, %s replayed in %.1f s, %.0f actions a second\n",
+					plural(all.Behaviours, "behaviour"), plural(all.Actions, "action"), took, float64(all.Actions)/took)
 			}
 			return exitWith(code)
 		},
@@ -60,43 +73,49 @@ type replayed struct {
 var errDiffers = errors.New("differs")
 
 // replayFile replays the behaviours of a file up to the first difference.
-func replayFile(cmd *cobra.Command, file string, defects defect.Set) (differs bool, err error) {
+func replayFile(cmd *cobra.Command, file string, defects defect.Set, b *bar) (out replayed, err error) {
+	out.File = file
 	f, err := os.Open(file)
 	if err != nil {
-		return false, &exitError{exitUsage, err}
+		return out, &exitError{exitUsage, err}
 	}
 	defer f.Close()
-	out := replayed{File: file}
-	err = behaviours.Read(f, file, func(b *behaviours.Behaviour) error {
+	err = behaviours.Read(f, file, func(x *behaviours.Behaviour) error {
 		if err := cmd.Context().Err(); err != nil {
 			return undecidedError("interrupted after %s of %s", plural(out.Behaviours, "behaviour"), file)
 		}
-		diff, err := replay.Replay(b, defects)
+		diff, err := replay.Replay(x, defects)
 		if err != nil {
 			return err
 		}
+		b.step()
 		out.Behaviours++
-		out.Actions += len(b.Acts) - 1
+		out.Actions += len(x.Acts) - 1
 		if out.Difference = diff; diff != nil {
 			return errDiffers
 		}
 		return nil
 	})
 	var exit *exitError
-	if err != nil && !errors.Is(err, errDiffers) {
-		if !errors.As(err, &exit) {
-			err = &exitError{exitUsage, err}
-		}
-		return false, err
+	if err == nil || errors.Is(err, errDiffers) {
+		return out, nil
 	}
-	if jsonWanted(cmd) {
-		return out.Difference != nil, writeJSON(cmd.OutOrStdout(), out)
+	if !errors.As(err, &exit) {
+		err = &exitError{exitUsage, err}
 	}
+	return out, err
+}
+
+// print prints what came of a file.
+func (r *replayed) print(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
-	if out.Difference == nil {
-		_, err = fmt.Fprintf(w, "%s: agree: %s, %s\n", file, plural(out.Behaviours, "behaviour"), plural(out.Actions, "action"))
-		return false, err
+	if jsonWanted(cmd) {
+		return writeJSON(w, r)
 	}
-	_, err = fmt.Fprintf(w, "%s: %v\n", file, out.Difference)
-	return true, err
+	text := fmt.Sprintf("agree: %s, %s", plural(r.Behaviours, "behaviour"), plural(r.Actions, "action"))
+	if r.Difference != nil {
+		text = r.Difference.Error()
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", r.File, text)
+	return err
 }
