@@ -46,7 +46,7 @@ func transitions(t *testing.T, spec, cfg string) []transition {
 	}
 	write("Transitions.tla", `---- MODULE Transitions ----
 EXTENDS MCPartition, TLC
-Printed == PrintT(ToString(<<core, last', core', sent>>))
+Printed == PrintT(ToString(core) \o " # " \o ToString(last') \o " # " \o ToString(core') \o " # " \o ToString(sent))
 ====
 `)
 	write("Transitions.cfg", limits+"ACTION_CONSTRAINT Printed\nVIEW View\nCHECK_DEADLOCK FALSE\n")
@@ -56,22 +56,41 @@ Printed == PrintT(ToString(<<core, last', core', sent>>))
 	require.NoError(t, err)
 	require.Equal(t, tlc.Pass, res.Verdict, "%s %v", res.Reason, res.Errors)
 
-	seen := map[string]bool{}
+	values := map[string]value{}
+	seen := map[[4]string]bool{}
 	var out []transition
 	for _, line := range res.Output {
-		line = strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`)
-		if !strings.HasPrefix(line, "<<[") {
+		parts := strings.Split(strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`), " # ")
+		if len(parts) != 4 {
 			continue
 		}
-		v, err := tlc.ParseValue(line)
-		require.NoError(t, err, line)
-		v = v.Sorted()
-		if key := v.String(); !seen[key] {
+		var v [4]value
+		for i, text := range parts {
+			if v[i], ok = values[text]; !ok {
+				v[i] = newValue(t, text)
+				values[text] = v[i]
+			}
+		}
+		if key := [4]string{v[0].text, v[1].text, v[2].text, v[3].text}; !seen[key] {
 			seen[key] = true
 			out = append(out, newTransition(v))
 		}
 	}
 	return out
+}
+
+// value is one that TLC printed, with its text: every record's fields in their order, in
+// which TLC does not print all of them.
+type value struct {
+	tlc.Value
+	text string
+}
+
+func newValue(t *testing.T, text string) value {
+	v, err := tlc.ParseValue(text)
+	require.NoError(t, err, text)
+	v = v.Sorted()
+	return value{v, v.String()}
 }
 
 // judge replays transitions, and returns the first difference and counts.
@@ -80,8 +99,8 @@ func judge(sem Semantics, all []transition) (difference string, replayed, aside 
 	made := map[string]bool{}
 	cores := map[string]tlc.Value{}
 	for _, x := range all {
-		core := x.core.String()
-		cores[core] = x.core
+		core := x.core.text
+		cores[core] = x.core.Value
 		if x.aside() {
 			aside++
 			continue
