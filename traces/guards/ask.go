@@ -18,7 +18,7 @@ import (
 type Asker struct {
 	root         string
 	texts, paths map[string]string
-	checks       []check // the cheapest of each kind first
+	checks       []check // ties before models, the cheapest of each first
 	tool         tlc.Tool
 	kept         *kept
 	green        singleflight.Group
@@ -109,41 +109,26 @@ func (a *Asker) askable(g *Guard, k Kind) bool {
 	return slices.ContainsFunc(a.checks, func(c check) bool { return c.kind == k && c.can(g) })
 }
 
-// ask asks one check of the kind after the other, until one notices the change.
-func (a *Asker) ask(ctx context.Context, w *workspace, g *Guard, k Kind) (noticed bool, err error) {
-	for i := range a.checks {
-		c := &a.checks[i]
-		if c.kind != k || !c.can(g) {
-			continue
-		}
-		noticed, err := a.notices(ctx, w, c, g)
-		if errors.Is(err, errLate) {
-			continue
-		}
-		if err != nil {
-			return false, fmt.Errorf("%v: %s: %w", g, c.name, err)
-		}
-		if noticed {
+// notices tells that a check is red for a change and makes sense of it, and green without;
+// one that has no answer in time is not.
+func (a *Asker) notices(ctx context.Context, w *workspace, c *check, g *Guard) (bool, error) {
+	says, err := a.says(ctx, w, c, g)
+	if err == nil && says != "" && says != senseless {
+		_, err, _ = a.green.Do(c.name, func() (any, error) {
+			says, err := a.says(ctx, w, c, nil)
+			if err == nil && says != "" {
+				err = fmt.Errorf("is red without a change: %s", says)
+			}
+			return nil, err
+		})
+		if err == nil {
 			return true, nil
 		}
 	}
-	return false, nil
-}
-
-// notices tells that a check is red for a change and makes sense of it, and green without.
-func (a *Asker) notices(ctx context.Context, w *workspace, c *check, g *Guard) (bool, error) {
-	says, err := a.says(ctx, w, c, g)
-	if err != nil || says == "" || says == senseless {
-		return false, err
+	if err == nil || errors.Is(err, errLate) {
+		return false, nil
 	}
-	_, err, _ = a.green.Do(c.name, func() (any, error) {
-		says, err := a.says(ctx, w, c, nil)
-		if err == nil && says != "" {
-			err = fmt.Errorf("is red without a change: %s", says)
-		}
-		return nil, err
-	})
-	return err == nil, err
+	return false, fmt.Errorf("%v: %s: %w", g, c.name, err)
 }
 
 // says is what a check says of a change, or, without one, of the specification as it is:

@@ -28,8 +28,8 @@ and if it is not red only because TLC cannot evaluate the change.
 A property that models are held to is taken for true as a whole, and a model has to miss it: no tie can. What only bounds
 a model is left out.
 
-`+"`make spec-mutations`"+` changes one guard of each module after the other, from the middle one on, until one is noticed:
-ties are asked for up to %d guards; models only if no tie reads the module, or none notices these.
+`+"`make spec-mutations`"+` changes guards of each module, from the middle one on, until one is noticed: ties are asked for
+%d guards, each tie for all of them before the next one is; models only if no tie reads the module, or none notices these.
 `+"`make spec-mutations GUARDS=all`"+` asks for all guards, of each first ties and then models. What a check answered is not asked again
 while the modules, configurations and samples that it reads are the same. Both write this page, with what is answered so
 far; of whom nobody notices it says why that does no harm.

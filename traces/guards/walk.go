@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // few is how many guards of a module ties are asked for in vain before models are.
-const few = 3
+const few = 4
+
+// asking asks a check for a change: whether that is noticed.
+type asking func(*check, *Guard) (bool, error)
 
 // Walk asks for the guards of each list, which are one module's: for all of them, or until
 // one is noticed. So many lists are walked at a time.
@@ -33,13 +37,17 @@ func (a *Asker) Walk(ctx context.Context, lists [][]Guard, all bool, jobs int, d
 			if err != nil {
 				return err
 			}
-			ask := func(g *Guard, k Kind) (bool, error) {
-				noticed, err := a.ask(ctx, w, g, k)
+			ask := func(c *check, g *Guard) (bool, error) {
+				noticed, err := a.notices(ctx, w, c, g)
 				done(g, a.Answer(g))
 				return noticed, err
 			}
+			walk := a.each
+			if all {
+				walk = a.every
+			}
 			for list := range work {
-				if err := walk(list, all, a.askable, ask); err != nil {
+				if err := walk(list, ask); err != nil {
 					return err
 				}
 			}
@@ -52,33 +60,54 @@ func (a *Asker) Walk(ctx context.Context, lists [][]Guard, all bool, jobs int, d
 	return nil
 }
 
-// walk asks ties for a few guards of a module until they notice one, then models; or for
-// all guards, of each first ties and then models.
-func walk(list []Guard, all bool, askable func(*Guard, Kind) bool, ask func(*Guard, Kind) (bool, error)) error {
-	if all {
-		for i := range list {
-			if noticed, err := ask(&list[i], Tie); err != nil {
-				return err
-			} else if noticed {
-				continue
-			}
-			if _, err := ask(&list[i], Model); err != nil {
-				return err
+// every asks for all guards, each until it is noticed.
+func (a *Asker) every(list []Guard, ask asking) error {
+	for i := range list {
+		if _, err := a.until(list[i:i+1], "", ask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each asks for guards until one is noticed: ties for the first few that they can notice,
+// then models for a few at a time.
+func (a *Asker) each(list []Guard, ask asking) error {
+	for _, k := range []Kind{Tie, Model} {
+		var can []Guard
+		for _, g := range list {
+			if a.askable(&g, k) {
+				can = append(can, g)
 			}
 		}
-		return nil
-	}
-	for _, k := range []Kind{Tie, Model} {
-		asked := 0
-		for i := range list {
-			if !askable(&list[i], k) || k == Tie && asked == few {
-				continue
-			}
-			asked++
-			if noticed, err := ask(&list[i], k); noticed || err != nil {
+		for some := range slices.Chunk(can, few) {
+			if noticed, err := a.until(some, k, ask); noticed || err != nil {
 				return err
+			}
+			if k == Tie {
+				break
 			}
 		}
 	}
 	return nil
+}
+
+// until asks check after check, each for all of a list, until one notices; without a kind
+// all checks.
+func (a *Asker) until(list []Guard, k Kind, ask asking) (noticed bool, err error) {
+	for i := range a.checks {
+		c := &a.checks[i]
+		if k != "" && k != c.kind {
+			continue
+		}
+		for j := range list {
+			if !c.can(&list[j]) {
+				continue
+			}
+			if noticed, err := ask(c, &list[j]); noticed || err != nil {
+				return noticed, err
+			}
+		}
+	}
+	return false, nil
 }

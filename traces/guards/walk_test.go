@@ -17,14 +17,14 @@ type says struct {
 	text string
 }
 
-// toy is an asker of a module with four guards, whose checks read the module as it is in
+// toy is an asker of a module with five guards, whose checks read the module as it is in
 // the workspace.
 func toy(t *testing.T, folder string, others map[string]string, words ...says) (*Asker, []Guard) {
 	root := t.TempDir()
 	for _, d := range []string{"spec", traceModules, samples, filepath.Join("traces", "replay", "testdata"), ".tools"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o777))
 	}
-	path, text := filepath.Join("spec", "Toy.tla"), "EXTENDS More\nA ==\n    /\\ one\n    /\\ two\n    /\\ three\n    /\\ four\n    /\\ x' = 1\n"
+	path, text := filepath.Join("spec", "Toy.tla"), "EXTENDS More\nA ==\n    /\\ one\n    /\\ two\n    /\\ three\n    /\\ four\n    /\\ five\n    /\\ x' = 1\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o666))
 	a := &Asker{root: root, texts: map[string]string{"Toy": text}, paths: map[string]string{"Toy": path}}
 	maps.Copy(a.texts, others)
@@ -43,7 +43,7 @@ func toy(t *testing.T, folder string, others map[string]string, words ...says) (
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	of, err := a.Guards()
 	require.NoError(t, err)
-	require.Len(t, of["Toy"], 4)
+	require.Len(t, of["Toy"], 5)
 	return a, of["Toy"]
 }
 
@@ -82,8 +82,8 @@ func TestWalk(t *testing.T) {
 
 	b, list := toy(t, folder, nil, words...)
 	require.Empty(t, asked(t, b, list, false), "answers are kept")
-	require.Equal(t, []string{"check of two: one", "check of two: two", "check of two: nothing", "check of three: four", "check of two: four"}, asked(t, b, list, true))
-	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | 4 | 4 | 1 | 1 | 0 | 2 |")
+	require.Equal(t, []string{"check of two: one", "check of two: two", "check of two: nothing", "check of three: four", "check of two: four", "check of three: five", "check of two: five"}, asked(t, b, list, true))
+	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | 5 | 5 | 1 | 1 | 0 | 3 |")
 	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | A | `three` | dropped | check of three: three is not there |")
 	x, y := b.Answer(&list[0]), b.Answer(&list[1])
 	require.True(t, x.Unnoticed())
@@ -101,19 +101,26 @@ func TestAnswersHold(t *testing.T) {
 	require.NotEmpty(t, asked(t, a, list, false))
 }
 
-// Models are asked when ties notice none of a few guards, or do not read the module.
+// One tie is asked for a few guards before the next one is.
+func TestTiesInTurn(t *testing.T) {
+	a, list := toy(t, t.TempDir(), nil, says{Tie, "five"}, says{Tie, "two"})
+	require.Equal(t, []string{"check of five: one", "check of five: two", "check of five: three", "check of five: four", "check of two: one", "check of two: two", "check of two: nothing"}, asked(t, a, list, false))
+}
+
+// Models are asked when ties notice none of a few guards, or do not read the module: for
+// all guards.
 func TestModelsComeLast(t *testing.T) {
-	a, list := toy(t, t.TempDir(), nil, says{Tie, "four"}, says{Model, "two"})
-	require.Equal(t, []string{"check of four: one", "check of four: two", "check of four: three", "check of two: one", "check of two: two", "check of two: nothing"}, asked(t, a, list, false))
+	a, list := toy(t, t.TempDir(), nil, says{Tie, "five"}, says{Model, "two"})
+	require.Equal(t, []string{"check of five: one", "check of five: two", "check of five: three", "check of five: four", "check of two: one", "check of two: two", "check of two: nothing"}, asked(t, a, list, false))
 	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"})
-	require.Len(t, asked(t, a, list, false), 4)
+	require.Len(t, asked(t, a, list, false), 5)
 }
 
 // A check that is red without a change counts for nothing.
 func TestRedWithoutAChange(t *testing.T) {
-	a, list := toy(t, t.TempDir(), nil, says{Model, "five"})
+	a, list := toy(t, t.TempDir(), nil, says{Model, "six"})
 	err := a.Walk(context.Background(), [][]Guard{list}, false, 1, func(*Guard, Answer) {})
-	require.ErrorContains(t, err, "check of five: is red without a change: five is not there")
+	require.ErrorContains(t, err, "check of six: is red without a change: six is not there")
 	require.Empty(t, a.Answer(&list[0]).By)
 }
 
@@ -125,7 +132,7 @@ func TestSenseless(t *testing.T) {
 	x := a.Answer(&list[0])
 	require.Equal(t, Answer{Asked: 1, Senseless: 1}, x)
 	require.False(t, x.Unnoticed())
-	require.Contains(t, a.Page(map[string][]Guard{"Toy": list}), "| Toy | 4 | 1 | 0 | 0 | 1 | 0 |")
+	require.Contains(t, a.Page(map[string][]Guard{"Toy": list}), "| Toy | 5 | 1 | 0 | 0 | 1 | 0 |")
 }
 
 // A check without an answer in time has not been asked.
