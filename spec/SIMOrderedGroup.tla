@@ -143,4 +143,12 @@ SimNext ==
     /\ Track
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, sim>>
+SimView == sim
+
+(* Of behaviours of models with a defect: clients ask who leads, when another one has     *)
+(* applied more, so that they may know of it.                                       *)
+LedOps    == {AppendOp(c1, 1), CommitOp(k1, 1), OtherOp}
+LedReads  == IF StaleRead THEN MCReads ELSE {}
+Led       == last'.a = "Answer" => last'.r \in leader /\ \E q \in Replicas : rep[q].applied > rep[last'.r].applied
+Followers == Permutations({r2, r3})
 =============================================================================

@@ -29,15 +29,16 @@ func newTraceBehavioursCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "behaviours --model NAME (--count N | --cover | --counterexample) --out DIR",
 		Short: "Write behaviours of the specification, to be replayed on the implementation",
-		Long: `Write behaviours of a model of one replica, as TLC finds them: --count of them
+		Long: `Write behaviours of a model, as TLC finds them: --count of them
 drawn by chance, the same ones for the same --seed, or with --cover a set that
 together takes every transition of the model. The models are those of the modules
 SIM*.tla, see 'purgelab spec list'.
 
-With --counterexample the model is one of one replica whose specification has a
-defect, such as defect-marker-no-dirsync. What TLC finds becomes a scenario,
-tlc-<defect>.txt (docs/scenarios.md): a replica is led the same way, with the defect
-of that name and without it, and what it did is judged by the specification again.
+With --counterexample the model is one whose specification has a defect, such as
+defect-marker-no-dirsync of one replica or defect-stale-read of a group. What TLC finds
+becomes a scenario, tlc-<defect>.txt (docs/scenarios.md): a replica or a group is led
+the same way, with the defect of that name and without it, and what was done is judged
+by the specification again. docs/replay.md says which models are led.
 
 Behaviours go into <model>-<seed>.ndjson or <model>-cover.ndjson, in the schema of
 docs/replay.md: of each action its name, its parameters, and the state after it.

@@ -254,7 +254,9 @@ func (w *world) giveUp(c *client) {
 }
 
 // words is a reply as files show it.
-func (w *world) words(q *op.Request, a *op.Reply) string {
+func (w *world) words(q *op.Request, a *op.Reply) string { return replyWords(w.design, q, a) }
+
+func replyWords(d replica.Design, q *op.Request, a *op.Reply) string {
 	at := a.Position.Offset
 	switch a.Code {
 	case op.OK:
@@ -286,7 +288,7 @@ func (w *world) words(q *op.Request, a *op.Reply) string {
 	case op.DeleteRecords:
 		return fmt.Sprintf("start %d", at)
 	case op.Purge:
-		if w.design.Intents() {
+		if d.Intents() {
 			return fmt.Sprintf("generation %d", a.Position.Generation)
 		}
 		return fmt.Sprintf("start %d", at)

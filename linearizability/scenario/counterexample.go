@@ -40,14 +40,18 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	if err == nil && on != 0 {
 		c.Defect = name
 	}
-	steps, diff, err := replay.Follow(b, on)
+	follow := replay.Follow
+	if b.Replicas > 0 {
+		follow = replay.FollowGroup
+	}
+	steps, diff, err := follow(b, on)
 	if err != nil {
 		return nil, err
 	}
 	c.Difference = diff
 	file := c.Name + ".txt"
 	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: It never happens that %s.\n"+
-		"origin: TLC, %s violated\nreplicas: 1\ndesign: %s\n", b.Model, c.Name, why, property, b.Design)
+		"origin: TLC, %s violated\nreplicas: %d\ndesign: %s\n", b.Model, c.Name, why, property, max(b.Replicas, 1), b.Design)
 	answers := slices.Repeat([]string{"?"}, len(steps))
 	s, err := Parse(file, head+"\n"+written(steps, answers, answers))
 	if err != nil {

@@ -32,7 +32,11 @@ func readTake(r *reader, s *Scenario) (*behaviours.Act, error) {
 	if len(words) == 0 {
 		return nil, r.bad(r.peek().column, "want an action of the specification, got the end")
 	}
-	a, at, err := replay.Action(words)
+	n := s.Replicas
+	if n == 1 {
+		n = 0
+	}
+	a, at, err := replay.Action(words, n)
 	if err != nil {
 		return nil, r.bad(r.list[from+at].column, "%v", err)
 	}
@@ -174,7 +178,7 @@ func (d *driven) rest() string {
 	return ""
 }
 
-// DrivenTrace is what the replica of a scenario that leads one did.
+// DrivenTrace is what the replicas of a scenario that leads them did.
 func (r *Result) DrivenTrace() (*traces.Trace, error) {
 	var out bytes.Buffer
 	w := traces.NewWriter(&out, traces.Header{Design: r.Design.String(), Replicas: r.seen, Partitions: 1})

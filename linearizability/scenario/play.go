@@ -90,7 +90,11 @@ func Play(ctx context.Context, s *Scenario, way Way, defective bool) *Result {
 		on = s.Defects()
 	}
 	if s.driven {
-		r.drive(on)
+		if s.Replicas > 1 {
+			r.driveGroup(ctx, on)
+		} else {
+			r.drive(on)
+		}
 		return r
 	}
 	w := newWorld(s, way, on)
@@ -238,8 +242,13 @@ func (r *Result) judge(ctx context.Context, w *world, stuck string) {
 			r.red(Reclaimed, fmt.Sprintf("%s: %d are there, want %d", step.Text, got, want))
 		}
 	}
-	r.History = w.rec.Events()
-	ops, err := w.rec.Ops()
+	r.judgeHistory(ctx, &w.rec)
+}
+
+// judgeHistory asks whether the history is linearizable.
+func (r *Result) judgeHistory(ctx context.Context, rec *history.Recorder) {
+	r.History = rec.Events()
+	ops, err := rec.Ops()
 	if err != nil {
 		r.Undecided = err.Error()
 		return

@@ -17,6 +17,7 @@
 //	client.go    what is asked, recorded in a history
 //	play.go      plays a scenario and judges it
 //	driven.go    one replica that is led through actions of the specification
+//	drivengroup.go  a group that is
 //	observed.go  the history as a report tells it, which must be rejected
 //
 // A scenario is judged three times: each step must answer what its line says; the
@@ -70,7 +71,7 @@ type Scenario struct {
 	replaces bool     // disks
 	powers   bool     // takes the power from machines
 	damages  bool     // makes disks lose what they have synced
-	driven   bool     // one replica is led through actions of the specification
+	driven   bool     // replicas are led through actions of the specification
 }
 
 // Way is one way to play a scenario.
@@ -122,7 +123,7 @@ type Step struct {
 	asks   bool // a client is answered
 	counts bool // files are counted
 	do     func(*world) string
-	act    *behaviours.Act // of a replica that is led
+	act    *behaviours.Act // of who is led
 }
 
 // Defects of the scenario as a set.

@@ -3,27 +3,49 @@ package behaviours
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"purgelab/traces/models"
 	"purgelab/traces/tlc"
 )
 
-// local are the modules of bounded models of one replica: what makes a model of one of
-// them drivable, as the module SIM*.tla of the same design is.
-var local = map[string]struct{ module, constants string }{
-	"MCOrderedLocal.tla": {"SIMOrdered.tla", "Covered <- SimCovered"},
-	"MCTransfer.tla":     {"SIMTransfer.tla", "Covered <- SimCovered\n Offered <- SimOffered"},
-	"MCAdvance.tla":      {"SIMAdvance.tla", "Covered <- SimCovered"},
-	"MCResetRecord.tla":  {"SIMResetRecord.tla", "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+// driven is what makes a bounded model drivable, as the module SIM*.tla of the same design
+// is: constants that are set, and those that are set to something else.
+type driven struct {
+	module string
+	set    string
+	other  map[string]string
+}
+
+// drivables are the modules of bounded models of which counterexamples can be led.
+var drivables = map[string]driven{
+	"MCOrderedLocal.tla": {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
+	"MCTransfer.tla":     {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered"},
+	"MCAdvance.tla":      {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
+	"MCResetRecord.tla":  {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+	// A leader begins with an op of its own.
+	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 }
 
 // counting counts what the model counts, crashes for example, since there it limits them.
 const counting = `---- MODULE Counterexample ----
 EXTENDS %s
 Counted == <<View, SimView>>
+CountedSpec == SimSpec
+====
+`
+
+// showing does the same for a group, of which what is to be shown is not in variables.
+const showing = `---- MODULE Counterexample ----
+EXTENDS %s
+VARIABLE shown
+Counted == <<View, SimView>>
+CountedSpec == SimInit /\ shown = SimShown /\ [][SimNext /\ Led /\ shown' = SimShown']_<<vars, SimView, shown>>
 ====
 `
 
@@ -34,42 +56,41 @@ func (e *HoldsError) Error() string {
 	return fmt.Sprintf("model %s: what it is asked holds: want a model that violates a property", e.Model)
 }
 
-// Drivable tells whether Counterexample can be asked for a model: one of one replica.
+// Drivable tells whether Counterexample can be asked for a model.
 func Drivable(m models.Model) error {
-	if _, ok := local[m.Module]; !ok {
-		return &NotDrivableError{m.Name, m.Module, "MCOrderedLocal.tla, MCTransfer.tla, MCAdvance.tla or MCResetRecord.tla"}
+	if _, ok := drivables[m.Module]; !ok {
+		return &NotDrivableError{m.Name, m.Module, "one of " + strings.Join(slices.Sorted(maps.Keys(drivables)), ", ")}
 	}
 	return nil
 }
 
-// Counterexample has TLC find a shortest behaviour of a model of one replica that
-// violates the property of the model, which it names. Of what the design leaves open it
-// is the way in which the implementation does it, as in SIM*.tla.
+// Counterexample has TLC find a shortest behaviour of a model that violates the property
+// of the model, which it names. Of what the design leaves open it is the way in which the
+// implementation does it, as in SIM*.tla.
 func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Model) (*Behaviour, string, error) {
 	if err := Drivable(m); err != nil {
 		return nil, "", err
 	}
-	at := local[m.Module]
+	at := drivables[m.Module]
 	cfg, err := os.ReadFile(filepath.Join(spec, m.Cfg))
 	if err != nil {
 		return nil, "", fmt.Errorf("behaviours: model %s: %w", m.Name, err)
 	}
-	text := string(cfg)
-	for _, x := range []struct{ was, is string }{{"SPECIFICATION ", "SPECIFICATION SimSpec"}, {"VIEW ", "VIEW Counted"}} {
-		before, rest, ok := strings.Cut(text, x.was)
-		_, after, _ := strings.Cut(rest, "\n")
-		if !ok || strings.Contains(after, x.was) {
-			return nil, "", fmt.Errorf("behaviours: model %s: %s: want %q once", m.Name, m.Cfg, x.was)
-		}
-		text = before + x.is + "\n" + after
+	h := modules[at.module]
+	text, err := at.config(string(cfg), h.Replicas > 0)
+	if err != nil {
+		return nil, "", fmt.Errorf("behaviours: model %s: %s: %w", m.Name, m.Cfg, err)
 	}
-	text += "\nCONSTANTS " + at.constants + "\n"
 	dir, err := os.MkdirTemp("", "purgelab-counterexample-")
 	if err != nil {
 		return nil, "", fmt.Errorf("behaviours: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	module := fmt.Sprintf(counting, strings.TrimSuffix(at.module, ".tla"))
+	module := counting
+	if h.Replicas > 0 {
+		module = showing
+	}
+	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"))
 	for name, text := range map[string]string{"Counterexample.tla": module, "Counterexample.cfg": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return nil, "", fmt.Errorf("behaviours: %w", err)
@@ -88,7 +109,6 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	case res.Verdict != tlc.Fail:
 		return nil, "", fmt.Errorf("behaviours: model %s: TLC: %v %s", m.Name, res.Verdict, res.Reason)
 	}
-	h := modules[at.module]
 	h.Model, h.Number = m.Name, 1
 	b := &Behaviour{Header: h}
 	for _, s := range res.Trace {
@@ -100,12 +120,38 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	return b, res.Property, nil
 }
 
+// config makes the configuration of a model one of behaviours that can be led. Replicas of
+// a group that are all alike are not so where one of them leads.
+func (d *driven) config(text string, group bool) (string, error) {
+	other := map[string]string{"SPECIFICATION": "CountedSpec", "VIEW": "Counted"}
+	maps.Copy(other, d.other)
+	if group {
+		other["SYMMETRY"] = "Followers"
+	}
+	for _, name := range slices.Sorted(maps.Keys(other)) {
+		line := regexp.MustCompile(`(?m)^\s*` + name + ` .*$`)
+		if n := len(line.FindAllString(text, -1)); n != 1 {
+			return "", fmt.Errorf("%s is there %d times: want it once", name, n)
+		}
+		text = line.ReplaceAllLiteralString(text, name+" "+other[name])
+	}
+	if d.set != "" {
+		text += "\nCONSTANTS " + d.set + "\n"
+	}
+	return text, nil
+}
+
 // actOf is a state of a counterexample with what led to it. What only properties look
 // at is no part of it.
 func actOf(s tlc.Step) Act {
 	last, _ := s.Lookup("last")
 	a := parameters(last)
 	a.State = map[string]any{}
+	if shown, ok := s.Lookup("shown"); ok {
+		a.State = plain(shown).(map[string]any)
+		a.fill()
+		return a
+	}
 	for _, x := range s.State {
 		if x.Name != "last" && !strings.HasPrefix(x.Name, "ghost_") {
 			a.State[x.Name] = plain(x.Value)

@@ -364,6 +364,9 @@ func (m *member) took(a observe.Action, n int) bool {
 // of is the member that an action is of.
 func (g *group) of(a *behaviours.Act) *member { return g.members[a.Replica] }
 
+// errRefused is a request that a leader does not take.
+var errRefused = errors.New("refused")
+
 // ask puts a request in to the leader, as the one for op n, and lets it journal what it
 // proposes. Nobody waits for the answer.
 func (g *group) ask(n int, r *op.Request) error {
@@ -376,16 +379,17 @@ func (g *group) ask(n int, r *op.Request) error {
 		return err
 	}
 	if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
-		return fmt.Errorf("refused: %v", g.answers[0].Reply.Code)
+		return fmt.Errorf("%w: %v", errRefused, g.answers[0].Reply.Code)
 	}
 	return g.agree(m)
 }
 
-// asking is the token of a read that is asked, and registering of the registration of the
-// session; those of other requests are ops.
+// asking is the token of a read that is asked, registering of the registration of the
+// session, and wiping and up those of purges; those of other requests are ops.
 const (
 	asking      = 1 << 40
 	registering = 1 << 41
+	wiping      = 1 << 42
 )
 
 // look has a replica answer a read, without asking whether it leads.

@@ -1,14 +1,19 @@
 package replay
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
+	"purgelab/traces/behaviours"
 )
 
 // Watch sees what a group does. Stepped comes after every input of a replica, with what
-// clients are answered; Asked is told of a request before the leader hears of it. Those of
-// one token are the same request.
+// clients are answered; Asked is told of a request before the leader hears of it.
 type Watch interface {
 	observe.Sink
 	Booted(id int, r *replica.Replica)
@@ -24,3 +29,123 @@ type stopped struct {
 
 func (s *stopped) Error() string { return s.err.Error() }
 func (s *stopped) Unwrap() error { return s.err }
+
+// GroupDrive leads a group through actions as Replay does, and compares it with nothing.
+type GroupDrive struct {
+	g      *group
+	table  *Group
+	tokens uint64 // of reads, and of what is asked in the end
+	intent op.Generation
+}
+
+// NewGroupDrive begins with n replicas of which the first leads.
+func NewGroupDrive(n int, design replica.Design, defects defect.Set, watch Watch) (*GroupDrive, error) {
+	v := &GroupDrive{g: &group{design: design, defects: defects, watch: watch}, tokens: asking}
+	i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == design.String() })
+	v.table = &Groups[i]
+	if err := v.g.begin(n); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return v, nil
+}
+
+// Member is a replica, nil while it is down.
+func (v *GroupDrive) Member(id int) *replica.Replica { return v.g.members[id].r }
+
+// Leader is who leads, 0 if nobody does.
+func (v *GroupDrive) Leader() int { return v.g.lead }
+
+// GroupOp is the specification's number of an op of a group.
+func GroupOp(n op.Number) int { return int(counted(uint64(n), base)) }
+
+// withoutLeader are actions that need nobody who leads.
+var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot"}
+
+// Take takes an action that Words wrote. An error that is not ErrNotTaken is that with
+// which a replica stopped by itself, after which it is down and has lost all that was not
+// synced.
+func (v *GroupDrive) Take(a *behaviours.Act) error {
+	g := v.g
+	i := slices.IndexFunc(v.table.Rows, func(r GroupRow) bool { return r.Action == a.Action })
+	if i < 0 {
+		return fmt.Errorf("%w: %s is no action of a group of %s", ErrNotTaken, a.Action, v.table.Name)
+	}
+	if down := a.With["r"] != nil && g.of(a).r == nil; down != (a.Action == "Boot") || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
+		return ErrNotTaken
+	}
+	var err error
+	if a.Action == "Answer" {
+		err = v.answer(a)
+	} else {
+		err = v.table.Rows[i].take(g, a)
+	}
+	if a.Action == "ProcessCrash" || a.Action == "PowerLoss" {
+		g.watch.Observe(observe.Event{Action: a.Action, Replica: a.Replica})
+	}
+	if a.Action == "RequestPurge" {
+		v.intent = op.Generation(integer(a.With["g"]))
+		g.watch.Asked(wiping+uint64(v.intent), &op.Request{Kind: op.Purge, Intent: v.intent})
+	}
+	return v.trouble(err)
+}
+
+// trouble is what comes of an error.
+func (v *GroupDrive) trouble(err error) error {
+	var miss *missing
+	var end *stopped
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &end):
+		m := v.g.members[end.id]
+		m.r = nil
+		if v.g.lead == end.id {
+			v.g.lead = 0
+		}
+		m.disk.PowerLossAs(nil)
+		v.g.watch.Observe(observe.Event{Action: "PowerLoss", Replica: end.id})
+		return fmt.Errorf("replica %d: %w", end.id, end.err)
+	case errors.As(err, &miss), errors.Is(err, errRefused):
+		return ErrNotTaken
+	}
+	return err
+}
+
+// answer asks a replica, as a client does: who leads has to prove it, and nobody hears of
+// that. What comes is for others to look at.
+func (v *GroupDrive) answer(a *behaviours.Act) error {
+	q, err := question(a.With["q"].(map[string]any))
+	if err != nil {
+		return err
+	}
+	v.tokens++
+	m := v.g.of(a)
+	v.g.watch.Asked(v.tokens, q)
+	v.g.answers = v.g.answers[:0]
+	if err := v.g.step(m, replica.Input{Request: &replica.Request{Token: v.tokens, Op: q}}); err != nil {
+		return err
+	}
+	const phases = 4 // of a read
+	for range phases {
+		if err := v.g.step(m, replica.Input{Work: true, Job: replica.ReadOn}); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(v.g.answers, func(x replica.Answer) bool { return x.Token == v.tokens }) {
+		return &missing{"Answer"}
+	}
+	return nil
+}
+
+// FollowGroup is Follow of a group.
+func FollowGroup(b *behaviours.Behaviour, defects defect.Set) (words []string, diff *Difference, err error) {
+	if diff, err = Replay(b, defects); err != nil {
+		return nil, nil, err
+	}
+	for i := range b.Acts {
+		if a := &b.Acts[i]; a.Action != "Init" {
+			words = append(words, Words(settled(a)))
+		}
+	}
+	return words, diff, nil
+}

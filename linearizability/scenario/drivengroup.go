@@ -1,0 +1,232 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"purgelab/impl/consensus"
+	"purgelab/impl/defect"
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
+	"purgelab/linearizability/history"
+	"purgelab/linearizability/invariant"
+	"purgelab/model/op"
+	"purgelab/traces/behaviours"
+	"purgelab/traces/replay"
+)
+
+// This file plays scenarios that lead a group through actions of the specification. What
+// its clients ask and are told is a history. In the end the group comes to rest by itself,
+// whoever has a session repeats its request, and all that a client can see is read.
+
+// drivenGroup is a group that is led, and those who watch it.
+type drivenGroup struct {
+	*replay.GroupDrive
+	r         *Result
+	watch     *invariant.Checker
+	now       int64
+	committed op.Number
+	rec       history.Recorder
+	asked     map[uint64]*driveCall // by token
+	sessions  map[op.Session]*driveCall
+	last      *driveCall // that was asked
+	processes int
+}
+
+// driveCall is a request of a client. One that has a session may send it more than once.
+type driveCall struct {
+	process int
+	req     *op.Request
+	since   op.Number // committed when it was asked
+	reply   *op.Reply
+	refused string
+}
+
+// Observe is what a replica tells.
+func (d *drivenGroup) Observe(e observe.Event) {
+	e.Time = d.now
+	if e.Action == "Commit" {
+		d.committed = max(d.committed, e.Op)
+	}
+	d.r.Trace = append(d.r.Trace, e)
+	d.watch.Observe(e)
+}
+
+// Booted implements replay.Watch.
+func (d *drivenGroup) Booted(id int, r *replica.Replica) { d.watch.Booted(d.now, id, 0, r) }
+
+// Stepped implements replay.Watch.
+func (d *drivenGroup) Stepped(id int, r *replica.Replica, answers []replica.Answer) {
+	v := r.View()
+	d.watch.Acknowledged(id, 0, v.Last)
+	d.watch.Stepped(d.now, id, 0, r)
+	for i := range answers {
+		d.answered(id, &answers[i], v.Facts.Applied)
+	}
+}
+
+// Asked implements replay.Watch.
+func (d *drivenGroup) Asked(token uint64, req *op.Request) {
+	c := &driveCall{process: d.processes, req: req, since: d.committed}
+	if was := d.sessions[req.Session]; req.Session != 0 && was != nil {
+		if c.process = was.process; was.reply == nil { // another copy
+			d.rec.Again(was.process)
+			d.asked[token], d.last = was, was
+			return
+		}
+	} else {
+		d.processes++
+	}
+	if req.Session != 0 {
+		d.sessions[req.Session] = c
+	}
+	d.asked[token], d.last = c, c
+	d.watch.Invoked(c.process, req)
+	d.rec.Invoke(c.process, d.now, req)
+}
+
+// answered takes an answer. Of a change that is refused nobody knows whether an attempt
+// before had its effect.
+func (d *drivenGroup) answered(id int, a *replica.Answer, applied op.Number) {
+	c := d.asked[a.Token]
+	if c == nil || c.reply != nil || c.refused != "" {
+		return
+	}
+	if a.Reply.Code.Retriable() {
+		if !c.req.Mutates() {
+			c.refused = a.Reply.Code.String()
+			d.rec.Fail(c.process, d.now, c.refused)
+		}
+		return
+	}
+	reply := a.Reply
+	c.reply = &reply
+	d.watch.Answered(d.now, id, c.req, c.reply, applied, c.since)
+	d.rec.Answer(c.process, d.now, c.reply)
+	d.watch.Returned(d.now, c.process, c.req, c.reply)
+}
+
+// driveGroup plays the steps, lets the group come to rest, and judges.
+func (r *Result) driveGroup(ctx context.Context, on defect.Set) {
+	r.seen = r.Scenario.Replicas
+	const more = 8 // clients, beside one for each step: that which registers, and those of the end
+	d := &drivenGroup{r: r, watch: invariant.New(r.seen, 1, len(r.Scenario.Steps)+more), asked: map[uint64]*driveCall{}, sessions: map[op.Session]*driveCall{}}
+	d.watch.Design(r.Design)
+	d.watch.Promises(true, true)
+	d.watch.Sound()
+	d.watch.Policy(r.Policy)
+	var err error
+	if d.GroupDrive, err = replay.NewGroupDrive(r.seen, r.Design, on, d); err != nil {
+		r.Undecided = err.Error()
+		return
+	}
+	for i, step := range r.Scenario.Steps {
+		d.now = int64(i) + 1
+		r.Answers = append(r.Answers, d.take(step.act))
+		r.places = append(r.places, -1)
+		if r.Answers[i] != r.want(i) {
+			r.Differ = append(r.Differ, i)
+		}
+	}
+	d.now++
+	stuck := d.rest()
+	for _, v := range d.watch.Violations() {
+		r.red(v.Property, v.String())
+	}
+	if stuck != "" {
+		r.red("NoStuckReplica", stuck)
+	}
+	r.judgeHistory(ctx, &d.rec)
+}
+
+// take takes an action and says what the replica that it is of then is: without one who
+// leads, and how far its log is.
+func (d *drivenGroup) take(a *behaviours.Act) string {
+	d.last = nil
+	err := d.Take(a)
+	words := d.leading()
+	if a.Replica != 0 {
+		words = holds(d.Member(a.Replica))
+	}
+	switch c := d.last; {
+	case errors.Is(err, replay.ErrNotTaken) && a.Action == "Answer" && c != nil:
+		return "no answer yet"
+	case errors.Is(err, replay.ErrNotTaken):
+		return "not taken; " + words
+	case err != nil:
+		return "stops: " + cause(err)
+	case a.Action == "Answer" && c.reply != nil:
+		return replyWords(d.r.Design, c.req, c.reply)
+	}
+	return words
+}
+
+func (d *drivenGroup) leading() string {
+	if d.Leader() == 0 {
+		return "nobody leads"
+	}
+	v := d.Member(d.Leader()).View()
+	return fmt.Sprintf("r%d leads, op %d, committed %d", d.Leader(), replay.GroupOp(v.Last), replay.GroupOp(v.Committed))
+}
+
+// holds says what a replica of a group has.
+func holds(m *replica.Replica) string {
+	if m == nil {
+		return "down"
+	}
+	v := m.View()
+	words := "replays"
+	switch {
+	case v.Role == consensus.Leader:
+		words = "leads"
+	case v.Serving:
+		words = "serves"
+	}
+	return fmt.Sprintf("%s, op %d, %s", words, replay.GroupOp(v.Facts.Applied), contents(m, &v))
+}
+
+// rest says what keeps the group from rest; empty if it comes to it.
+func (d *drivenGroup) rest() string {
+	if err := d.Rest(); err != nil {
+		return cause(err)
+	}
+	var ends []*op.Request
+	for _, id := range slices.Sorted(maps.Keys(d.sessions)) {
+		ends = append(ends, d.sessions[id].req)
+	}
+	ends = append(ends, &op.Request{Kind: op.ListOffsets, Which: op.EarliestOffset}, &op.Request{Kind: op.ListOffsets, Which: op.LatestOffset},
+		&op.Request{Kind: op.Poll, Strategy: op.First, Max: 1000})
+	for _, q := range ends {
+		d.now++
+		if err := d.Ask(q); err != nil {
+			return cause(err)
+		}
+	}
+	var all []invariant.Subject
+	for id := range d.r.seen {
+		all = append(all, d.Member(id+1))
+	}
+	d.watch.Rest(d.now, 0, all)
+	d.giveUp()
+	return ""
+}
+
+// giveUp leaves open what nobody has answered.
+func (d *drivenGroup) giveUp() {
+	seen := map[int]bool{}
+	for _, token := range slices.Sorted(maps.Keys(d.asked)) {
+		c := d.asked[token]
+		if seen[c.process] || c.reply != nil || c.refused != "" {
+			continue
+		}
+		seen[c.process] = true
+		if c.req.Mutates() {
+			d.rec.Unknown(c.process, d.now, c.req.Intent, "gave up")
+		} else {
+			d.rec.Fail(c.process, d.now, "gave up")
+		}
+	}
+}
