@@ -82,6 +82,9 @@ func Read(r io.Reader, name string) (*Trace, error) {
 	return t, nil
 }
 
+// What a header may say there is: each has a place of its own in what is judged.
+const mostReplicas, mostPartitions = 99, 9999
+
 func readHeader(line []byte, h *Header) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -95,10 +98,10 @@ func readHeader(line []byte, h *Header) error {
 		return fmt.Errorf("version %d: want %d", h.Version, Version)
 	case findDesign(h.Design) == nil:
 		return fmt.Errorf("design %q: want one of %s", h.Design, strings.Join(designNames(), ", "))
-	case h.Replicas < 1:
-		return fmt.Errorf("%d replicas: want at least 1", h.Replicas)
-	case h.Partitions < 1:
-		return fmt.Errorf("%d partitions: want at least 1", h.Partitions)
+	case h.Replicas < 1 || h.Replicas > mostReplicas:
+		return fmt.Errorf("%d replicas: want 1 to %d", h.Replicas, mostReplicas)
+	case h.Partitions < 1 || h.Partitions > mostPartitions:
+		return fmt.Errorf("%d partitions: want 1 to %d", h.Partitions, mostPartitions)
 	}
 	return nil
 }

@@ -46,3 +46,22 @@ func TestSilentDisksAreNotBlamedOnReplicas(t *testing.T) {
 	require.Equal(t, tlc.Undecided, out[1].Verdict)
 	require.Contains(t, out[1].Reason, "a disk lost a write and said nothing (drop-write), and line")
 }
+
+// What was judged before an interrupt is kept, and the rest is undecided.
+func TestInterruptedValidation(t *testing.T) {
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(t, err)
+	one := readSample(t, "testdata/accepted/one-replica.ndjson")
+	ctx, stop := context.WithCancel(context.Background())
+	left := 3 // pieces of a group come first
+	out, err := Validate(ctx, tool, Options{Spec: "../spec", Batch: 1, Progress: func(int, int) {
+		if left--; left == 0 {
+			stop()
+		}
+	}}, []*Trace{one, one})
+	require.NoError(t, err)
+	require.Equal(t, 2, out[0].Pieces)
+	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
+	require.Equal(t, tlc.Undecided, out[1].Verdict)
+	require.Contains(t, out[1].Reason, "context canceled")
+}

@@ -92,6 +92,9 @@ func writeBehaviours(cmd *cobra.Command, o behavioursAsked) error {
 	} else {
 		err = behaviours.Simulable(m)
 	}
+	if err == nil && o.cover && m.Mode != "check" {
+		err = fmt.Errorf("model %s: it has too many transitions to take each: draw some with --count", m.Name)
+	}
 	if err != nil {
 		return usageError("--model: %w", err)
 	}

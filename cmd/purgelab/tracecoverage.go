@@ -38,6 +38,10 @@ Exit code: 0, 1 something that the fixed set must show was never seen, 2 undecid
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if out != "" && len(files) > 0 {
 				return usageError("--out: the page is of the fixed set of runs, not of files")
+			} else if out != "" {
+				if err := makeFolder("out", filepath.Dir(out)); err != nil {
+					return err
+				}
 			}
 			var list []*traces.Trace
 			var err error
@@ -146,8 +150,8 @@ func coveredTraces(ctx context.Context) ([]*traces.Trace, error) {
 			s := c.Settings
 			s.Seed = seed
 			r, err := run.Run(ctx, s)
-			if err == nil {
-				err = ctx.Err()
+			if ctx.Err() != nil {
+				return nil, undecidedError("interrupted after %s", plural(len(list), "run"))
 			}
 			if err != nil {
 				return nil, undecidedError("seed %d: %w", s.Seed, err)

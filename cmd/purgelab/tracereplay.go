@@ -97,6 +97,10 @@ func replayFile(cmd *cobra.Command, file string, defects defect.Set, b *bar) (ou
 		return nil
 	})
 	var exit *exitError
+	var misread *replay.MisreadError
+	if errors.As(err, &misread) {
+		err = fmt.Errorf("%s:%d: %w", file, misread.Line, err)
+	}
 	if err == nil || errors.Is(err, errDiffers) {
 		return out, nil
 	}

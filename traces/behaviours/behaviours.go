@@ -30,6 +30,7 @@ const Version = 1
 type Behaviour struct {
 	Header
 	Acts []Act
+	Line int // of the header in its file; of each act the next
 }
 
 // Header is the first line of a behaviour.
@@ -43,6 +44,8 @@ type Header struct {
 	// Number of the behaviour in its file, from 1; Seed of a simulation.
 	Number int   `json:"number"`
 	Seed   int64 `json:"seed,omitempty"`
+	// Actions are how many acts there are after Init.
+	Actions int `json:"actions"`
 }
 
 // Act is one step of a behaviour. Ops are counted as the model counts them: from 1,
@@ -73,7 +76,7 @@ func NewWriter(w io.Writer) *Writer {
 // Write writes one behaviour.
 func (w *Writer) Write(b *Behaviour) error {
 	h := b.Header
-	h.Format, h.Version = Format, Version
+	h.Format, h.Version, h.Actions = Format, Version, len(b.Acts)-1
 	if err := w.enc.Encode(h); err != nil {
 		return fmt.Errorf("behaviours: write: %w", err)
 	}
@@ -106,6 +109,12 @@ func Read(r io.Reader, name string, use func(*Behaviour) error) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
 	}
+	finish := func() error {
+		if n := len(b.Acts) - 1; n != b.Actions || n < 1 {
+			return fmt.Errorf("%s:%d: %d acts after Init: the header says %d, want at least 1", name, b.Line, n, b.Actions)
+		}
+		return use(b)
+	}
 	for in.Scan() {
 		line++
 		var l struct {
@@ -117,11 +126,11 @@ func Read(r io.Reader, name string, use func(*Behaviour) error) error {
 		}
 		if l.Format != "" {
 			if b != nil {
-				if err := use(b); err != nil {
+				if err := finish(); err != nil {
 					return err
 				}
 			}
-			if b = (&Behaviour{Header: l.Header}); l.Format != Format || l.Version != Version {
+			if b = (&Behaviour{Header: l.Header, Line: line}); l.Format != Format || l.Version != Version {
 				return bad("format %q, version %d: want %q, version %d", l.Format, l.Version, Format, Version)
 			}
 			continue
@@ -150,7 +159,7 @@ func Read(r io.Reader, name string, use func(*Behaviour) error) error {
 	if b == nil {
 		return fmt.Errorf("%s: %w", name, errors.New("holds no behaviour"))
 	}
-	return use(b)
+	return finish()
 }
 
 func clipped(s string) string { return s[:min(len(s), 60)] }

@@ -250,17 +250,7 @@ func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defec
 	if err != nil {
 		return nil, err
 	}
-	for i := range b.Acts {
-		diff, err := g.act(t, settled(&b.Acts[i]))
-		if err != nil {
-			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
-		}
-		if diff != nil {
-			diff.Behaviour, diff.Act, diff.Action = b.Number, i, string(b.Acts[i].Action)
-			return diff, nil
-		}
-	}
-	return nil, nil
+	return each(b, func(i int) (*Difference, error) { return g.act(t, settled(&b.Acts[i])) })
 }
 
 func (g *group) act(t *Group, a *behaviours.Act) (*Difference, error) {

@@ -49,21 +49,12 @@ func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *beh
 	if len(b.Acts) > 0 {
 		d.coming.shown = b.Acts[0].State["stage"] != nil
 	}
-	for i := range b.Acts {
-		a := &b.Acts[i]
+	return each(b, func(i int) (*Difference, error) {
 		if i > 0 {
 			d.was = b.Acts[i-1].State
 		}
-		diff, err := d.act(t, a, took)
-		if err != nil {
-			return nil, fmt.Errorf("replay: behaviour %d, act %d: %w", b.Number, i, err)
-		}
-		if diff != nil {
-			diff.Behaviour, diff.Act, diff.Action = b.Number, i, string(a.Action)
-			return diff, nil
-		}
-	}
-	return nil, nil
+		return d.act(t, &b.Acts[i], took)
+	})
 }
 
 // act takes one action and compares the states.

@@ -99,7 +99,9 @@ func Run(ctx context.Context, tool Tool, o Options) (*Result, error) {
 	defer keep.Close()
 
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil && ctx.Err() != nil {
+		return &Result{Reason: fmt.Sprintf("not begun: %v", context.Cause(ctx))}, nil
+	} else if err != nil {
 		return nil, fmt.Errorf("tlc: start %s: %w", tool.Java, err)
 	}
 	res := &Result{}
