@@ -96,7 +96,7 @@ func (r *Replica) giveUp() {
 // tickFetch asks again what was not answered, and gives up when nobody does, or
 // somebody else leads. What is stored for no fetch goes when it is of no use any more.
 func (r *Replica) tickFetch() {
-	if r.staged.name != "" && r.fetch == nil && r.committed >= r.staged.op {
+	if r.staged.name != "" && r.fetch == nil && r.passed(r.staged) {
 		r.forgetStaged()
 	}
 	f := r.fetch
@@ -216,7 +216,7 @@ func (r *Replica) beginPull(m *transfer.Manifest) error {
 		}
 		r.staged.name, r.cfg.staging = name, name
 	}
-	r.staged.op = m.Point.Applied
+	r.staged.op, r.staged.generation = m.Point.Applied, m.Point.Generation
 	if err := r.cfg.cleanStaging(); err != nil {
 		return r.refused(err)
 	}

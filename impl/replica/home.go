@@ -111,8 +111,15 @@ func (r *Replica) homeStep() error {
 
 // staged is a home that is, or was, being filled, with the state as of an op.
 type staged struct {
-	name string
-	op   op.Number
+	name       string
+	op         op.Number
+	generation op.Generation
+}
+
+// passed tells whether a state is of no use any more: this replica has come to its op, or
+// has purged more.
+func (r *Replica) passed(s staged) bool {
+	return r.committed >= s.op || r.eng.Facts().Generation > s.generation
 }
 
 // forgetStaged lets what is staged go.
@@ -142,8 +149,11 @@ func (r *Replica) findStaged() error {
 	if err != nil {
 		return err
 	}
-	if m != nil && m.Point.Applied > r.committed {
-		r.staged, r.cfg.staging = staged{name: last, op: m.Point.Applied}, last
+	if m == nil {
+		return nil
+	}
+	if s := (staged{last, m.Point.Applied, m.Point.Generation}); !r.passed(s) {
+		r.staged, r.cfg.staging = s, last
 	}
 	return nil
 }

@@ -214,3 +214,43 @@ func TestResetRecordCrashesInATransfer(t *testing.T) {
 	require.Greater(t, cases, 60)
 	require.Positive(t, installed)
 }
+
+// What is left of a pull goes when the replica has purged more, though it has not come to
+// the op of that: after a boot, and when it boots.
+func TestResetRecordForgetsAnOlderGenerationStaged(t *testing.T) {
+	for _, boots := range []bool{false, true} {
+		c := newMoving(t, Policy{}, 0)
+		c.history(5, 0)
+		id := c.leader()%3 + 1
+		c.crash(id, false)
+		c.history(30, 0)
+		require.NoError(t, c.boot(id))
+		c.reach("a pull", func() bool { f := c.replicas[id-1].fetch; return f != nil && f.pull != nil })
+		c.crash(id, false)
+		require.NoError(t, c.boot(id))
+		c.inbox = nil
+		r := c.replicas[id-1]
+		staged := r.staged
+		require.Equal(t, "h1", staged.name)
+		c.step(id, Input{Intents: []Intent{{Generation: 4}}})
+		for c.step(id, Input{Work: true, Job: PurgeOn}); r.purge != nil; {
+			c.step(id, Input{Work: true, Job: PurgeOn})
+		}
+		require.Less(t, r.committed, staged.op)
+		require.Equal(t, "h1", r.staged.name)
+		if boots {
+			c.crash(id, false)
+			require.NoError(t, c.boot(id))
+			r = c.replicas[id-1]
+		} else {
+			c.step(id, Input{Tick: true})
+		}
+		require.Empty(t, r.staged)
+		for r.homes {
+			c.step(id, Input{Work: true, Job: Clear})
+		}
+		names, err := c.disks[id-1].FS().List("p0")
+		require.NoError(t, err)
+		require.NotContains(t, names, "h1/")
+	}
+}
