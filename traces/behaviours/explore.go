@@ -43,6 +43,7 @@ var modules = map[string]Header{
 	"SIMAdvance.tla":          {Design: "advance"},
 	"SIMTransferAdvance.tla":  {Design: "advance"},
 	"SIMResetRecord.tla":      {Design: "reset-record"},
+	"SIMTransferReset.tla":    {Design: "reset-record"},
 	"SIMOrderedGroup.tla":     {Design: "ordered", Replicas: 3},
 	"SIMAdvanceGroup.tla":     {Design: "advance", Replicas: 3},
 	"SIMResetRecordGroup.tla": {Design: "reset-record", Replicas: 3},

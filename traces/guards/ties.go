@@ -29,7 +29,7 @@ func ties(root string) ([]check, error) {
 	for _, r := range []struct{ design, model, module string }{
 		{"ordered", "two ops", "SIMOrdered"}, {"ordered", "three ops", "SIMOrdered"}, {"ordered", "transfers", "SIMTransfer"},
 		{"advance", "two ops", "SIMAdvance"}, {"advance", "three ops", "SIMAdvance"}, {"advance", "transfers", "SIMTransferAdvance"},
-		{"reset-record", "two ops", "SIMResetRecord"},
+		{"reset-record", "two ops", "SIMResetRecord"}, {"reset-record", "transfers", "SIMTransferReset"},
 	} {
 		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module))
 	}

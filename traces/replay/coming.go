@@ -23,7 +23,7 @@ import (
 // coming is a state on its way to the replica.
 type coming struct {
 	shown  bool              // the behaviour tells of such states
-	op     int               // that it is as of, 0: none is
+	state  state             // zero: none is
 	sender *transfer.Sender  // of the offer that the replica works on, nil: of none
 	asked  *transfer.Request // what it asked for last
 	// installed is the replica that an install has booted, for the Boot that comes next;
@@ -32,6 +32,23 @@ type coming struct {
 	holding   bool
 	told      []observe.Event
 	leader    *driver // that who watches sees, nil: none
+}
+
+// state is what may be offered: as of an op, and under reset-record in a generation, of
+// which the first reset found a journal that ended with the floor.
+type state struct {
+	op         int
+	generation op.Generation
+	floor      int
+}
+
+// stateOf is what an action offers.
+func stateOf(a *behaviours.Act) state {
+	x, ok := a.With["x"].(map[string]any)
+	if !ok {
+		x = a.With
+	}
+	return state{integer(x["n"]), op.Generation(integer(x["g"])), integer(x["floor"])}
 }
 
 // interrupted: the replica has stopped. What is staged stays.
@@ -58,13 +75,13 @@ func (c *coming) tell(sink observe.Sink) {
 	c.holding, c.told = false, nil
 }
 
-// offer offers the state as of op n, and tells whether the replica showed the action.
-func (d *driver) offer(n int, action observe.Action) error {
-	s, m, err := d.offering(n)
+// offer offers a state, and tells whether the replica showed the action.
+func (d *driver) offer(x state, action observe.Action) error {
+	s, m, err := d.offering(x)
 	if err != nil {
 		return err
 	}
-	if err := d.known(n); err != nil {
+	if err := d.known(x.op); err != nil {
 		return err
 	}
 	d.tellOffer(m)
@@ -103,13 +120,16 @@ func (d *driver) give(m *transfer.Message) error {
 
 // resume makes the offer once more if a crash has come since.
 func (d *driver) resume() error {
-	if d.coming.sender != nil || d.coming.op == 0 {
+	if d.coming.sender != nil || d.coming.state.op == 0 {
 		return nil
 	}
-	return d.offer(d.coming.op, "StageManifest")
+	return d.offer(d.coming.state, "StageManifest")
 }
 
 func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
+	if n, ok := a.With["n"]; ok && integer(n) <= len(d.log) { // the replica has it already
+		return d.known(integer(n))
+	}
 	r, err := request(len(d.log)+1, a.With["o"].(map[string]any))
 	if err != nil {
 		return err
@@ -119,16 +139,15 @@ func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
 }
 
 func takeStageManifest(d *driver, a *behaviours.Act) error {
-	n := integer(a.With["n"])
-	if err := d.offer(n, "StageManifest"); err != nil {
+	if err := d.offer(stateOf(a), "StageManifest"); err != nil {
 		return err
 	}
-	d.coming.op = n
+	d.coming.state = stateOf(a)
 	return nil
 }
 
 func takeRefuseTransfer(d *driver, a *behaviours.Act) error {
-	err := d.offer(integer(a.With["n"]), "RefuseTransfer")
+	err := d.offer(stateOf(a), "RefuseTransfer")
 	d.coming.sender = nil
 	return err
 }
@@ -199,7 +218,7 @@ func takeCommitInstall(d *driver, a *behaviours.Act) error {
 		return err
 	}
 	d.r, d.coming.installed = nil, d.r
-	d.coming.op, d.coming.sender = 0, nil
+	d.coming.state, d.coming.sender = state{}, nil
 	return nil
 }
 
@@ -208,11 +227,14 @@ func takeCommitInstall(d *driver, a *behaviours.Act) error {
 var refusedStaging = []string{"op=create label=transfer", "op=write label=transfer", "op=mkdir label=journal.begin"}
 
 func takeDropTransfer(d *driver, a *behaviours.Act) error {
-	n := op.Number(d.coming.op) + 1
-	if d.coming.sender == nil && d.r.View().Last >= n {
-		// It came to the op by itself, and gives up when it hears that this is committed.
-		if err := d.commit(int(n) - 1); err != nil {
-			return err
+	x, v := d.coming.state, d.r.View()
+	if held := v.Last > op.Number(x.op); d.coming.sender == nil && (held || d.design == replica.ResetRecord && v.Facts.Generation > x.generation) {
+		// It came to the op by itself, and gives up when it hears that this is committed; or
+		// it has purged more.
+		if held {
+			if err := d.commit(x.op); err != nil {
+				return err
+			}
 		}
 		if err := d.step(replica.Input{Tick: true}); err != nil {
 			return err
@@ -220,7 +242,7 @@ func takeDropTransfer(d *driver, a *behaviours.Act) error {
 	} else if err := d.dropped(); err != nil {
 		return err
 	}
-	d.coming.op, d.coming.sender = 0, nil
+	d.coming.state, d.coming.sender = state{}, nil
 	return d.until(replica.Clear, "ReclaimOld")
 }
 

@@ -14,14 +14,14 @@ import (
 // This file reads what a disk holds in the layout of package engine/flat, by the formats
 // that it documents and without its code.
 
-const (
-	segmentsDir  = dir + "/segments"
-	bookmarksDir = dir + "/bookmarks/consumer"
-	markSize     = 32 // of a version, and of what comes before the first one
-)
+const markSize = 32 // of a version, and of what comes before the first one
 
-// flat is what one image of a disk shows.
-type flat struct {
+func segmentsIn(home string) string  { return home + "/segments" }
+func bookmarksIn(home string) string { return home + "/bookmarks/consumer" }
+
+// flatLayout is what one image of a disk shows.
+type flatLayout struct {
+	home  string // where it lies
 	ckpt  map[string]any
 	reset map[string]any
 	done  float64
@@ -29,17 +29,17 @@ type flat struct {
 	marks map[string][]mark // by key: versions, the oldest first
 }
 
-func readFlat(disk *crashfs.Disk) (*flat, error) {
-	if disk.Crashed() {
-		disk = disk.Clone()
-		disk.ProcessCrash()
-	}
+func readFlat(disk *crashfs.Disk) (*flatLayout, error) {
 	fs := disk.FS()
-	f := &flat{
-		ckpt: map[string]any{"applied": 0.0, "start": 0.0, "end": 0.0, "resetting": 0.0}, reset: map[string]any{"g": 0.0, "floor": 0.0},
+	home, err := homeOn(fs)
+	if err != nil {
+		return nil, err
+	}
+	f := &flatLayout{
+		home: home, ckpt: map[string]any{"applied": 0.0, "start": 0.0, "end": 0.0, "resetting": 0.0}, reset: map[string]any{"g": 0.0, "floor": 0.0},
 		marks: map[string][]mark{},
 	}
-	b, err := readRecord(fs, "checkpoint")
+	b, err := readRecord(fs, home+"/checkpoint")
 	if err != nil {
 		return nil, err
 	}
@@ -49,27 +49,36 @@ func readFlat(disk *crashfs.Disk) (*flat, error) {
 			"end": float64(binary.LittleEndian.Uint64(b[16:])), "resetting": float64(binary.LittleEndian.Uint32(b[56:])),
 		}
 	}
-	if b, err = readRecord(fs, "purge.reset"); err != nil {
+	if b, err = readRecord(fs, home+"/purge.reset"); err != nil {
 		return nil, err
 	}
 	if b != nil {
 		f.reset = map[string]any{"g": float64(binary.LittleEndian.Uint32(b)), "floor": number(binary.LittleEndian.Uint64(b[8:]))}
 	}
-	if b, err = readRecord(fs, "purge.gen"); err != nil {
+	if b, err = readRecord(fs, home+"/purge.gen"); err != nil {
 		return nil, err
 	}
 	if b != nil {
 		f.done = float64(binary.LittleEndian.Uint32(b))
 	}
-	segs := &folder{}
-	for _, name := range list(fs, segmentsDir) {
-		if err := segs.readBatches(fs, segmentsDir+"/"+name); err != nil {
+	segs, err := readSegments(fs, segmentsIn(home))
+	if err != nil {
+		return nil, err
+	}
+	f.segs = segs.segs
+	for _, name := range list(fs, bookmarksIn(home)) {
+		if f.marks["k"+name], err = readVersions(fs, bookmarksIn(home)+"/"+name); err != nil {
 			return nil, err
 		}
 	}
-	f.segs = segs.segs
-	for _, name := range list(fs, bookmarksDir) {
-		if f.marks["k"+name], err = readVersions(fs, bookmarksDir+"/"+name); err != nil {
+	return f, nil
+}
+
+// readSegments takes the whole batches of a folder of segments.
+func readSegments(fs vfs.FS, path string) (*folder, error) {
+	f := &folder{}
+	for _, name := range list(fs, path) {
+		if err := f.readBatches(fs, path+"/"+name); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +87,7 @@ func readFlat(disk *crashfs.Disk) (*flat, error) {
 
 // readRecord is the value of a record, nil if there is none.
 func readRecord(fs vfs.FS, name string) ([]byte, error) {
-	b, answer, err := record.Read(fs, dir+"/"+name, identity)
+	b, answer, err := record.Read(fs, name, identity)
 	if answer == record.Absent {
 		return nil, nil
 	}
@@ -118,11 +127,11 @@ func readVersions(fs vfs.FS, name string) ([]mark, error) {
 
 // resetDisk is the variable disk of ResetRecord as wantReset has it.
 func (d *driver) resetDisk() (map[string]any, error) {
-	now, err := readFlat(d.disk)
+	now, err := readFlat(d.stopped())
 	if err != nil {
 		return nil, err
 	}
-	least := d.disk.Clone()
+	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
 	stable, err := readFlat(least)
 	if err != nil {
@@ -181,6 +190,9 @@ func wantReset(s map[string]any) map[string]any {
 		"ckpt": ckpt, "reset": disk["reset"], "done": disk["done"],
 		"segs": disk["segs"].(map[string]any)["es"], "segsSynced": disk["segs"].(map[string]any)["synced"], "files": files,
 	}}
+	if s["stage"] != nil {
+		wantStaged(out, s)
+	}
 	if s["finishing"] == true {
 		out["up"] = "down" // the boot is not over
 		return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/engine/flat"
 	"purgelab/impl/engine/tagged"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
@@ -64,10 +65,10 @@ func (d *driver) tellOffer(m *transfer.Manifest) {
 	})
 }
 
-// offering is a replica that has applied all ops up to n, and offers its state.
-func (d *driver) offering(n int) (*transfer.Sender, *transfer.Manifest, error) {
+// offering is a replica that has come to a state, and offers it.
+func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error) {
 	fail := func(err error) (*transfer.Sender, *transfer.Manifest, error) {
-		return nil, nil, fmt.Errorf("replica that offers op %d: %w", n, err)
+		return nil, nil, fmt.Errorf("replica that offers %+v: %w", x, err)
 	}
 	from, err := newDriver(d.design, 0)
 	if err != nil {
@@ -76,19 +77,20 @@ func (d *driver) offering(n int) (*transfer.Sender, *transfer.Manifest, error) {
 	if err := from.boot(); err != nil {
 		return fail(err)
 	}
-	if err := from.applyAll(d.log[:n]); err != nil {
+	if err := from.purgeAt(d.log, x); err != nil {
 		return fail(err)
 	}
-	if now, err := readTagged(from.disk); err != nil {
+	if err := from.applyAll(d.log[:x.op]); err != nil {
 		return fail(err)
-	} else if integer(now.folders[now.present].ckpt["applied"]) < n { // else the purge has saved one
+	}
+	if saved, err := from.saved(); err != nil {
+		return fail(err)
+	} else if saved < x.op { // else the purge has saved one
 		if err := from.until(replica.Save, "Checkpoint"); err != nil {
 			return fail(err)
 		}
 	}
-	e, _, err := tagged.Open(engine.Options{
-		FS: from.disk.FS(), Dir: dir, Identity: identity, Defects: d.defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
-	})
+	e, err := from.engine(x.op)
 	if err != nil {
 		return fail(err)
 	}
@@ -98,4 +100,53 @@ func (d *driver) offering(n int) (*transfer.Sender, *transfer.Manifest, error) {
 		return fail(err)
 	}
 	return s, m, nil
+}
+
+// purgeAt has a replica of reset-record purge when its journal ends with the floor of a
+// state. What is not committed of that may be any op.
+func (d *driver) purgeAt(log []op.Request, x state) error {
+	if x.generation == 0 {
+		return nil
+	}
+	if d.log = slices.Clone(log[:min(len(log), x.floor)]); x.floor > 0 {
+		for len(d.log) < x.floor {
+			d.log = append(d.log, op.Request{Kind: op.Append, Payloads: []op.Payload{"not committed"}})
+		}
+		if err := d.deliver(x.floor, 0); err != nil {
+			return err
+		}
+	}
+	if err := d.step(replica.Input{Intents: []replica.Intent{{Generation: x.generation}}}); err != nil {
+		return err
+	}
+	return d.until(replica.PurgeOn, "PurgeComplete")
+}
+
+// saved is the op of the last checkpoint.
+func (d *driver) saved() (int, error) {
+	if d.design == replica.ResetRecord {
+		now, err := readFlat(d.disk)
+		if err != nil {
+			return 0, err
+		}
+		return integer(now.ckpt["applied"]), nil
+	}
+	now, err := readTagged(d.disk)
+	if err != nil {
+		return 0, err
+	}
+	return integer(now.folders[now.present].ckpt["applied"]), nil
+}
+
+// engine opens what is on the disk, of which the log ends with op n.
+func (d *driver) engine(n int) (engine.Engine, error) {
+	o := engine.Options{
+		FS: d.disk.FS(), Dir: dir, Identity: identity, Defects: d.defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
+	}
+	if d.design == replica.ResetRecord {
+		e, _, err := flat.Open(flat.Options{Options: o})
+		return e, err
+	}
+	e, _, err := tagged.Open(o)
+	return e, err
 }

@@ -45,6 +45,9 @@ var small = []struct {
 	{"reset-record", "two ops", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
+	{"reset-record", "transfers", "SIMTransferReset", []string{"Offers <- MCOffers", "Offers <- FewOffers", "Ops <- MCOps", "Ops <- FewOps"}, []string{
+		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted", "boundary-not-rebased",
+	}},
 }
 
 // explored is all transitions of a model with other limits.

@@ -31,6 +31,14 @@ var resetRows = []Row{
 	{"Hold", "let time pass until the replica leads, ask it for `o`", "impl/replica: hold", "In counterexamples only.", takeHold},
 	{"Release", "none", "impl/replica: release", "In the step that ends the purge. In counterexamples only.", takeNothing},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
+	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
+	{"StageManifest", "offer the state `x`", "impl/replica: offered, beginPull", "The state is that of another replica, which purged when its journal ended with the floor, and was brought all ops up to that of the offer.", takeStageManifest},
+	{"RefuseTransfer", "offer the state `x`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
+	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "", takeStageChunk},
+	{"SyncPiece", "none", "impl/segment: Intake.sync", "", takeSyncPiece},
+	{"StageState", "take steps of staging", "impl/engine/flat: imported", "", takeStageState},
+	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "", takeCommitInstall},
+	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
 	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
 	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
 }
@@ -49,9 +57,9 @@ const (
 	syncBookmarks  = "purge.bookmark.dirsync"
 )
 
-// image is the disk in the middle of the boot.
-func (o *opening) image(d *driver) *crashfs.Disk {
-	disk := o.before.Clone()
+// image is the disk in the middle of the boot, and whether the boot came there.
+func (o *opening) image(d *driver) (disk *crashfs.Disk, there bool) {
+	disk = o.before.Clone()
 	made := 0
 	disk.Arm(func(label vfs.Label, _ string) crashfs.Action {
 		cleanup := label == unlinkBookmark || label == syncBookmarks
@@ -67,10 +75,15 @@ func (o *opening) image(d *driver) *crashfs.Disk {
 	})
 	_, _ = d.open(disk) // it is stopped
 	disk.Arm(nil)
-	return disk
+	there = disk.Crashed()
+	disk.ProcessCrash()
+	return disk, there
 }
 
-func takeBootReset(d *driver, _ *behaviours.Act) error {
+func takeBootReset(d *driver, a *behaviours.Act) error {
+	if d.coming.installed != nil {
+		return takeBoot(d, a)
+	}
 	disk, err := readFlat(d.disk)
 	if err != nil {
 		return err
@@ -80,15 +93,15 @@ func takeBootReset(d *driver, _ *behaviours.Act) error {
 	}
 	d.boots++
 	d.opening = &opening{before: d.disk.Clone()}
-	d.disk = d.opening.image(d)
+	d.disk, _ = d.opening.image(d)
 	return nil
 }
 
 // opened moves the boot under way on.
 func (d *driver) opened(last vfs.Label, times int, action observe.Action) error {
 	next := opening{d.opening.before, last, times}
-	disk := next.image(d)
-	if !disk.Crashed() {
+	disk, there := next.image(d)
+	if !there {
 		return &missing{action}
 	}
 	*d.opening, d.disk = next, disk
@@ -101,7 +114,9 @@ func takeJournal(d *driver, a *behaviours.Act) error {
 	if err != nil {
 		return err
 	}
-	d.log = append(d.log[:n-1], r)
+	if n > len(d.log) { // else it is committed elsewhere
+		d.log = append(d.log, r)
+	}
 	if err := d.agree(); err != nil {
 		return err
 	}
@@ -166,10 +181,15 @@ func takeProcessCrashReset(d *driver, _ *behaviours.Act) error {
 // takePowerLossReset keeps what the state after it shows.
 func takePowerLossReset(d *driver, a *behaviours.Act) error {
 	was, is := d.was["disk"].(map[string]any), a.State["disk"].(map[string]any)
-	now, err := readFlat(d.disk)
+	now, err := readFlat(d.stopped())
 	if err != nil {
 		return err
 	}
+	on, err := d.onItsWay(a)
+	if err != nil {
+		return err
+	}
+	segments, bookmarks := segmentsIn(now.home), bookmarksIn(now.home)
 	keep := keeping{}
 	left := entriesOf(is["segs"])
 	back := map[string]bool{} // names of files that are there again
@@ -190,16 +210,16 @@ func takePowerLossReset(d *driver, a *behaviours.Act) error {
 	d.powerLoss(func(c crashfs.Change) bool {
 		in, name, _ := cutLast(c.Path)
 		switch {
-		case in == bookmarksDir:
+		case in == bookmarks:
 			return back[name] || c.Nth < writes[name]
-		case c.Path == bookmarksDir && c.From != "":
+		case c.Path == bookmarks && c.From != "":
 			return !back[c.From]
-		case c.Path == bookmarksDir:
+		case c.Path == bookmarks:
 			return back[c.To] || len(entriesOf(is["files"].(map[string]any)["k"+c.To])) > 0
-		case c.Path == segmentsDir && c.From != "":
+		case c.Path == segments && c.From != "":
 			return !back["seg-"]
 		}
-		return back["seg-"] && strings.HasPrefix(c.Path, segmentsDir) || keep.change(c)
+		return back["seg-"] && strings.HasPrefix(c.Path, segments) || keep.change(c) && on(c)
 	})
 	return nil
 }
@@ -229,7 +249,11 @@ var refused = map[string]string{
 func takeStepFails(d *driver, a *behaviours.Act) error {
 	step, _ := a.With["step"].(string)
 	label := refused[step]
-	if len(list(d.disk.FS(), bookmarksDir)) == 0 && step == "clean" {
+	home, err := homeOn(d.disk.FS())
+	if err != nil {
+		return err
+	}
+	if len(list(d.disk.FS(), bookmarksIn(home))) == 0 && step == "clean" {
 		label = syncBookmarks
 	}
 	rule, err := faultfs.Parse("fail-before label=" + label)

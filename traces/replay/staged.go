@@ -2,12 +2,15 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/fxamacker/cbor/v2"
 
+	"purgelab/impl/engine"
 	"purgelab/impl/record"
+	"purgelab/impl/replica"
 	"purgelab/impl/transfer"
 	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
@@ -36,12 +39,23 @@ func homeOn(fs vfs.FS) (string, error) {
 type stage struct {
 	home string // empty: there is none
 	m    *transfer.Manifest
+	flat bool // in the layout of package engine/flat
 	f    *folder
-	in   string // where f lies
 }
 
-// readStage finds the home that a transfer fills.
-func readStage(fs vfs.FS, present string) (*stage, error) {
+// messages reads the chunks that a home holds.
+func (s *stage) messages(fs vfs.FS) (*folder, error) {
+	if s.flat {
+		return readSegments(fs, segmentsIn(s.home))
+	}
+	return readFolder(fs, s.folder())
+}
+
+// folder is where they lie in the layout of package engine/tagged.
+func (s *stage) folder() string { return s.home + "/gen-" + strconv.Itoa(int(s.m.Point.Generation)) }
+
+// staging finds the home that a transfer fills.
+func (d *driver) staging(fs vfs.FS, present string) (*stage, error) {
 	names, err := fs.List(dir)
 	if err != nil {
 		return nil, err
@@ -60,8 +74,8 @@ func readStage(fs vfs.FS, present string) (*stage, error) {
 		if err != nil || m == nil {
 			return nil, err
 		}
-		s = &stage{home: home, m: m, in: home + "/gen-" + strconv.Itoa(int(m.Point.Generation))}
-		if s.f, err = readFolder(fs, s.in); err != nil {
+		s = &stage{home: home, m: m, flat: d.design == replica.ResetRecord}
+		if s.f, err = s.messages(fs); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +88,11 @@ func (s *stage) whole(fs vfs.FS) bool {
 		_, answer, _ := record.Read(fs, file, identity)
 		return answer == record.Value
 	}
-	return there(s.in+"/checkpoint") && (s.m.Point.Generation == 0 || there(s.home+"/marker"))
+	in, last := s.folder(), "/marker"
+	if s.flat {
+		in, last = s.home, "/purge.gen"
+	}
+	return there(in+"/checkpoint") && (s.m.Point.Generation == 0 || there(s.home+last))
 }
 
 // staged adds what the disk shows of a state on its way, and from which op the present
@@ -96,40 +114,45 @@ func (d *driver) staged(out map[string]any) error {
 		from = number(uint64(m.Point.Applied))
 	}
 	out["root"] = from
-	s, err := readStage(fs, home)
+	s, err := d.staging(fs, home)
 	if err != nil {
 		return err
 	}
-	shown := map[string]any{"n": 0.0, "got": 0.0, "safe": 0.0, "state": "no"}
+	shown, point := map[string]any{"got": 0.0, "safe": 0.0, "state": "no"}, engine.Point{}
 	if s.home != "" {
-		shown["n"], shown["got"] = number(uint64(s.m.Point.Applied)), float64(len(s.f.segs))
+		point, shown["got"] = s.m.Point, float64(len(s.f.segs))
 		if s.whole(fs) {
 			shown["state"] = "yes"
 		}
 		least := disk.Clone()
 		least.PowerLossKeeping(crashfs.Change.Names)
-		f, err := readFolder(least.FS(), s.in)
+		f, err := s.messages(least.FS())
 		if err != nil {
 			return err
 		}
 		shown["safe"] = float64(len(f.segs))
 	}
+	if n := number(uint64(point.Applied)); d.design != replica.ResetRecord {
+		shown["n"] = n
+	} else {
+		shown["x"] = map[string]any{"n": n, "g": float64(point.Generation), "floor": number(uint64(point.Boundary))}
+	}
 	out["stage"] = shown
 	return nil
 }
 
-// wantStaged adds the same of a state of the specification; the journal ends before the
-// log where other members have committed more.
+// wantStaged adds the same of a state of the specification. The journal of Transfer ends
+// before the log where other members have committed more.
 func wantStaged(out, s map[string]any) {
-	stage := s["stage"].(map[string]any)
-	safe := s["kept"]
+	stage := maps.Clone(s["stage"].(map[string]any))
+	stage["safe"] = s["kept"]
 	if stage["synced"] == true {
-		safe = stage["got"]
+		stage["safe"] = stage["got"]
 	}
-	out["root"] = s["root"].(map[string]any)["n"]
-	out["stage"] = map[string]any{"n": stage["n"], "got": stage["got"], "safe": safe, "state": stage["state"]}
-	if out["log"] != nil {
-		out["log"] = s["journal"].(map[string]any)["held"]
+	delete(stage, "synced")
+	out["root"], out["stage"] = s["root"].(map[string]any)["n"], stage
+	if journal, ok := s["journal"].(map[string]any); ok && out["log"] != nil {
+		out["log"] = journal["held"]
 	}
 }
 
@@ -149,7 +172,7 @@ func (d *driver) onItsWay(a *behaviours.Act) (func(crashfs.Change) bool, error) 
 	if a.State["root"].(map[string]any)["there"] == "gone" { // a defect
 		return func(c crashfs.Change) bool { return !strings.HasPrefix(c.Path, home) || !c.Names() }, nil
 	}
-	s, err := readStage(fs, home)
+	s, err := d.staging(fs, home)
 	if err != nil || s.home == "" {
 		return all, err
 	}

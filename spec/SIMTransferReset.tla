@@ -1,0 +1,78 @@
+-------------------------- MODULE SIMTransferReset --------------------------
+(* Behaviours of TransferReset that an implementation can be driven through: of what   *)
+(* the specification leaves open, the way in which the implementation does it, as in  *)
+(* ResetRecordDriven, and                                                      *)
+(*                                                                           *)
+(*   - the journal has what the group has committed, and what is committed is what it    *)
+(*     has: who leads leads on;                                                 *)
+(*   - what a power loss left of a chunk is stable;                            *)
+(*   - who is given a state looks at no other offer;                             *)
+(*   - an install does not make a replica forget the intents that it was told, or that a  *)
+(*     boot found begun: it makes no checkpoint before it has purged, and purges for the  *)
+(*     one that it knew of first.                                                 *)
+EXTENDS MCTransferReset, ResetRecordDriven
+
+VARIABLES
+    kept,   \* chunks that are safe before all are synced
+    told    \* the highest intent that the replica knows of
+
+(* For models that are smaller still. *)
+FewOps    == {AppendOp(NoSession, 1)}
+FewOffers == {x \in MCOffersFew : x.floor \in {0, x.n}}
+
+(* For behaviours that are drawn: auto-commits are asked for, too, a floor is near the op of   *)
+(* its offer, or 0, and so that something happens crashes, purges and installs wait for      *)
+(* ops, and an offer is not lost at once.                                            *)
+LongOps    == MCOps \cup {CommitOp(k1, 1)}
+LongOffers == {x \in MCOffers : x.floor \in {0, x.n - 1, x.n + 1}}
+
+Shaped == TRUE
+
+LongShaped ==
+    /\ last'.a \in {"ProcessCrash", "PowerLoss"} => ghost_crashes < Len(log)
+    /\ last'.a = "ResetFrontier" => mem.applied > 0
+    /\ last'.a = "StageManifest" => last.a # "DropTransfer" /\ mem.applied > 2 * ghost_installs
+    /\ last'.a = "DropTransfer" => last.a # "StageManifest" /\ (stage.state # "no" => ~Newer(stage.x))
+    /\ last'.a \in {"Answer", "RefuseTransfer"} => last.a \in {"Serve", "Materialize", "Filtered", "PurgeComplete"}
+
+SimInit == TransferInit /\ DrivenInit /\ kept = 0 /\ told = 0
+
+Drivable ==
+    /\ Apart => ServesAtOnce
+    /\ ItsWay
+    /\ last'.a = "CommitElsewhere" => Begins(common', log) \/ Begins(log, common')
+    /\ last'.a = "PowerLoss" => stage'.got >= kept /\ (disk' # disk \/ stage' # stage)
+    /\ last'.a = "RefuseTransfer" => stage = NoStage
+    /\ last'.a = "Checkpoint" => told <= mem.settled
+    /\ (last'.a = "ResetFrontier" /\ told > mem.gen) => last'.g = told
+
+(* What an implementation is asked for, and has to show. *)
+SimShown ==
+    [log |-> log, up |-> up, mem |-> mem, work |-> work, disk |-> disk, undoable |-> undoable, finishing |-> finishing,
+     found |-> found, common |-> common, root |-> root, stage |-> stage, kept |-> kept, told |-> told]
+
+(* Whoever reads behaviours off has this print each state that is gone on from.      *)
+Taken == TRUE
+
+SimNext ==
+    /\ Taken
+    /\ \/ TransferNext
+       \/ \E q \in SimReads : MayStep /\ Answer(q) /\ UNCHANGED transfer
+    /\ Drivable
+    /\ Shaped
+    /\ DrivenNext
+    /\ kept' =
+        CASE stage'.x = NoOffer \/ stage'.synced -> 0
+          [] last'.a = "PowerLoss" -> stage'.got
+          [] OTHER -> kept
+    /\ told' =
+        CASE last'.a = "ResetFrontier" -> Max(told, last'.g)
+          [] last'.a = "Boot" -> IF disk.ckpt.resetting > disk.reset.g THEN disk.ckpt.resetting ELSE told
+          [] last'.a \in {"ProcessCrash", "PowerLoss"} -> 0
+          [] OTHER -> told
+
+SimSpec == SimInit /\ [][SimNext]_<<all, driven, kept, told>>
+
+(* Crashes are counted and not shown: see SIMResetRecord. *)
+SimView == <<store, transfer, driven, kept, told, ghost_crashes>>
+=============================================================================
