@@ -58,7 +58,7 @@ func (a *asked) beyond(core tlc.Value) bool {
 
 // replay makes the step again and tells what is different.
 func (x transition) replay(sem Semantics) string {
-	s, last := stateOf(x.core.Value), x.last
+	s, last := stateOf(x.core), x.last
 	q, r := field(last, "q"), field(last, "r")
 	var c Choice
 	var req *op.Request
@@ -87,7 +87,7 @@ func (x transition) replay(sem Semantics) string {
 		if reply.Session != id {
 			return fmt.Sprintf("session %d", reply.Session)
 		}
-		return differStates(next, stateOf(x.next.Value))
+		return differStates(next, stateOf(x.next))
 	case "Repeat":
 		req = anything
 		numbered(true)
@@ -122,11 +122,11 @@ func (x transition) replay(sem Semantics) string {
 	}
 	next, reply := sem.Step(s, req, c)
 	if answered {
-		if d := differReplies(x.action(), req, &reply, r, x.core.Value); d != "" {
+		if d := differReplies(x.action(), req, &reply, r, x.core); d != "" {
 			return d
 		}
 	}
-	return differStates(next, stateOf(x.next.Value))
+	return differStates(next, stateOf(x.next))
 }
 
 // differReplies compares an answer with the specification's. A repeat's may be of

@@ -46,7 +46,7 @@ func transitions(t *testing.T, spec, cfg string) []transition {
 	}
 	write("Transitions.tla", `---- MODULE Transitions ----
 EXTENDS MCPartition, TLC
-Printed == PrintT(ToString(core) \o " # " \o ToString(last') \o " # " \o ToString(core') \o " # " \o ToString(sent))
+Printed == PrintT(ToString(<<core, last', core', sent>>))
 ====
 `)
 	write("Transitions.cfg", limits+"ACTION_CONSTRAINT Printed\nVIEW View\nCHECK_DEADLOCK FALSE\n")
@@ -56,41 +56,23 @@ Printed == PrintT(ToString(core) \o " # " \o ToString(last') \o " # " \o ToStrin
 	require.NoError(t, err)
 	require.Equal(t, tlc.Pass, res.Verdict, "%s %v", res.Reason, res.Errors)
 
-	values := map[string]value{}
-	seen := map[[4]string]bool{}
+	lines := map[string]bool{} // most are printed many times
+	seen := map[string]bool{}  // and some with the fields of a record in another order
 	var out []transition
 	for _, line := range res.Output {
-		parts := strings.Split(strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`), " # ")
-		if len(parts) != 4 {
+		if lines[line] || !strings.HasPrefix(line, `"<<[`) {
 			continue
 		}
-		var v [4]value
-		for i, text := range parts {
-			if v[i], ok = values[text]; !ok {
-				v[i] = newValue(t, text)
-				values[text] = v[i]
-			}
-		}
-		if key := [4]string{v[0].text, v[1].text, v[2].text, v[3].text}; !seen[key] {
+		lines[line] = true
+		v, err := tlc.ParseValue(strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`))
+		require.NoError(t, err, line)
+		v = v.Sorted()
+		if key := v.String(); !seen[key] {
 			seen[key] = true
 			out = append(out, newTransition(v))
 		}
 	}
 	return out
-}
-
-// value is one that TLC printed, with its text: every record's fields in their order, in
-// which TLC does not print all of them.
-type value struct {
-	tlc.Value
-	text string
-}
-
-func newValue(t *testing.T, text string) value {
-	v, err := tlc.ParseValue(text)
-	require.NoError(t, err, text)
-	v = v.Sorted()
-	return value{v, v.String()}
 }
 
 // judge replays transitions, and returns the first difference and counts.
@@ -99,8 +81,8 @@ func judge(sem Semantics, all []transition) (difference string, replayed, aside 
 	made := map[string]bool{}
 	cores := map[string]tlc.Value{}
 	for _, x := range all {
-		core := x.core.text
-		cores[core] = x.core.Value
+		core := x.core.String()
+		cores[core] = x.core
 		if x.aside() {
 			aside++
 			continue

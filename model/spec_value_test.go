@@ -13,13 +13,13 @@ import (
 
 // transition is one step of Partition, as TLC printed it.
 type transition struct {
-	core, next value
+	core, next tlc.Value
 	last       tlc.Value // [a, s, q, r]
 	sent       tlc.Value
 }
 
-func newTransition(v [4]value) transition {
-	return transition{core: v[0], last: v[1].Value, next: v[2], sent: v[3].Value}
+func newTransition(v tlc.Value) transition {
+	return transition{core: v.Items[0], last: v.Items[1], next: v.Items[2], sent: v.Items[3]}
 }
 
 // asked is a request without a session.
