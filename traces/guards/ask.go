@@ -1,9 +1,11 @@
 package guards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +20,7 @@ import (
 type Asker struct {
 	root         string
 	texts, paths map[string]string
-	checks       []check // ties before models, the cheapest of each first
+	checks       []check // ties, those that read the fewest modules first; models, the cheapest first
 	tool         tlc.Tool
 	kept         *kept
 	green        singleflight.Group
@@ -49,6 +51,13 @@ func (a *Asker) open(kept string, checks []check) (err error) {
 			return fmt.Errorf("guards: %s: %w", checks[i].name, err)
 		}
 	}
+	distance := func(c check) int {
+		if c.kind == Model {
+			return math.MaxInt // they are in order
+		}
+		return len(c.reads)
+	}
+	slices.SortStableFunc(checks, func(x, y check) int { return cmp.Compare(distance(x), distance(y)) })
 	a.checks = checks
 	if a.kept, err = openKept(kept); err != nil {
 		return fmt.Errorf("guards: %w", err)

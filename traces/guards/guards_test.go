@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,14 @@ func TestListed(t *testing.T) {
 	for _, l := range listed {
 		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return Why(&g) == l.why }), "%v: is listed, and no guard", l)
 	}
+}
+
+// The contract is asked for first by whoever reads little else.
+func TestTiesThatReadTheLeastComeFirst(t *testing.T) {
+	a, _ := asker(t, t.TempDir())
+	i := slices.IndexFunc(a.checks, func(c check) bool { return c.reads["Contract"] })
+	require.Equal(t, "model ≡ specification", a.checks[i].name)
+	require.True(t, slices.IsSortedFunc(a.checks, func(x, y check) int { return strings.Compare(string(y.kind), string(x.kind)) }), "ties before models")
 }
 
 const sample = `---- MODULE Sample ----

@@ -15,8 +15,8 @@ func (a *Asker) Page(guards map[string][]Guard) string {
 
 Every guard of the specification and of the trace modules is found in their text: a part of a conjunction that says
 nothing of the next state, the condition of an IF, and what a set is restricted by. One is changed in a copy, and checks
-that read the module are asked, the cheapest first, until one is red. A check counts if it is green without the change,
-and if it is not red only because TLC cannot evaluate the change.
+that read the module are asked until one is red: ties first, those that read the fewest modules before others. A check
+counts if it is green without the change, and not red only because TLC cannot evaluate the change.
 
 * **Ties** hold the specification to something else. *Traces of* a design: samples of traces of the implementation, of
   which each is accepted, or rejected as is told of it. *Replay of* a model of a group or of one replica: the

@@ -70,10 +70,13 @@ func (a *Asker) every(list []Guard, ask asking) error {
 	return nil
 }
 
-// each asks for guards until one is noticed: ties for the first few that they can notice,
-// then models for a few at a time.
+// each asks for guards until one is noticed, if none is known to be: ties for the first
+// few that they can notice, then models for a few at a time.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
+		if slices.ContainsFunc(list, func(g Guard) bool { return a.Answer(&g).Kind == k }) {
+			return nil
+		}
 		var can []Guard
 		for _, g := range list {
 			if a.askable(&g, k) {

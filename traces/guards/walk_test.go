@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +86,9 @@ func TestWalk(t *testing.T) {
 	require.Equal(t, []string{"check of two: one", "check of two: two", "check of two: nothing", "check of three: four", "check of two: four", "check of three: five", "check of two: five"}, asked(t, b, list, true))
 	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | 5 | 5 | 1 | 1 | 0 | 3 |")
 	require.Contains(t, b.Page(map[string][]Guard{"Toy": list}), "| Toy | A | `three` | dropped | check of three: three is not there |")
-	x, y := b.Answer(&list[0]), b.Answer(&list[1])
+	slices.Reverse(list)
+	require.Empty(t, asked(t, b, list, false), "one is known to be noticed")
+	x, y := b.Answer(&list[4]), b.Answer(&list[3])
 	require.True(t, x.Unnoticed())
 	require.False(t, y.Unnoticed())
 }
