@@ -57,9 +57,13 @@ func pattern(names ...string) string {
 const testTimeout = 10 * time.Minute
 
 var (
-	// failure is what testify or a test says, up to the end of what belongs to it.
-	failure = regexp.MustCompile(`(?s)\n\s+(?:Error:|\w+_test\.go:\d+:)[ \t]*([^\s].*?)\n\s+(?:Test:|--- )`)
-	late    = regexp.MustCompile(`panic: test timed out|no verdict after`)
+	// failed is what testify says, or else a test in its last line, up to the end of what
+	// belongs to it.
+	failed = []*regexp.Regexp{
+		regexp.MustCompile(`(?s)\n\s+Error:[ \t]*([^\s].*?)\n\s+(?:Test:|--- )`),
+		regexp.MustCompile(`(?s).*\n\s+\w+_test\.go:\d+:[ \t]*([^\s].*?)\n\s*--- `),
+	}
+	late = regexp.MustCompile(`panic: test timed out|no verdict after`)
 	// cannot is what TLC says of what it cannot evaluate.
 	cannot = regexp.MustCompile(`TLC threw|Attempted to|attempted to|cannot be evaluated|was not able to evaluate`)
 )
@@ -92,8 +96,10 @@ func said(out string) string {
 	if cannot.MatchString(out) {
 		return senseless
 	}
-	if f := failure.FindStringSubmatch(out); f != nil {
-		out = f[1]
+	for _, r := range failed {
+		if f := r.FindStringSubmatch(out); f != nil {
+			return f[1]
+		}
 	}
 	return out
 }
