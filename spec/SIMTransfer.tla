@@ -76,4 +76,14 @@ SimSpec == SimInit /\ [][SimNext]_<<all, undoable, kept>>
 
 (* Crashes are not counted: there may be any number of them. *)
 SimView == <<store, transfer, ghost_installs, undoable, kept>>
+
+(* Of behaviours of models with a defect those in which it does harm: the replica had a    *)
+(* boundary; a bookmark that comes with a state lies below its end; what the replica goes   *)
+(* back behind it has applied.                                                     *)
+LedOps == IF BoundaryNotRebased THEN MCOps \cup {PurgeOp(2)} ELSE MCOps
+Led ==
+    last'.a = "CommitInstall" =>
+        /\ BoundaryNotRebased => mem.boundary > 0
+        /\ OldGenerationBookmarksTransferred => Offered(last'.n).m.end > 0
+        /\ OlderOfferAccepted => last'.n < mem.applied
 =============================================================================

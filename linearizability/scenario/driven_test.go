@@ -33,10 +33,7 @@ var notLed = map[string]string{
 
 	"defect-boundary-outlives": "no group is led into a new incarnation yet",
 
-	"defect-compact-past-checkpoint":              "the log of the replica that is led is never compacted",
-	"defect-boundary-not-rebased":                 "the shortest way is that of a replica that has no boundary, and the defect is to keep one",
-	"defect-old-generation-bookmarks-transferred": "the shortest way is that of a bookmark that no checkpoint holds, and only such travel",
-	"defect-older-offer-accepted":                 "the op is held and not applied: traces reject that, and no property that is read from a replica",
+	"defect-compact-past-checkpoint": "the log of the replica that is led is never compacted",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a

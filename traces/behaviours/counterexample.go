@@ -15,28 +15,31 @@ import (
 )
 
 // driven is what makes a bounded model drivable, as the module SIM*.tla of the same design
-// is: constants that are set, and those that are set to something else.
+// is: constants that are set, and those that are set to something else. Where the shortest
+// way is one that no replica goes, or on which nothing shows, Led of the module says which
+// steps are.
 type driven struct {
 	module string
 	set    string
 	other  map[string]string
+	led    bool
 }
 
 // drivables are the modules of bounded models of which counterexamples can be led.
 var drivables = map[string]driven{
 	"MCOrderedLocal.tla": {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
-	"MCTransfer.tla":     {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered"},
+	"MCTransfer.tla":     {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: true, other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
 	"MCAdvance.tla":      {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
 	"MCResetRecord.tla":  {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
 	// A leader begins with an op of its own.
-	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
+	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: true, other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 }
 
 // counting counts what the model counts, crashes for example, since there it limits them.
 const counting = `---- MODULE Counterexample ----
 EXTENDS %s
 Counted == <<View, SimView>>
-CountedSpec == SimSpec
+CountedSpec == SimInit /\ [][SimNext /\ %s]_<<vars, SimView>>
 ====
 `
 
@@ -45,7 +48,7 @@ const showing = `---- MODULE Counterexample ----
 EXTENDS %s
 VARIABLE shown
 Counted == <<View, SimView>>
-CountedSpec == SimInit /\ shown = SimShown /\ [][SimNext /\ Led /\ shown' = SimShown']_<<vars, SimView, shown>>
+CountedSpec == SimInit /\ shown = SimShown /\ [][SimNext /\ %s /\ shown' = SimShown']_<<vars, SimView, shown>>
 ====
 `
 
@@ -90,7 +93,11 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	if h.Replicas > 0 {
 		module = showing
 	}
-	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"))
+	led := "TRUE"
+	if at.led {
+		led = "Led"
+	}
+	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"), led)
 	for name, text := range map[string]string{"Counterexample.tla": module, "Counterexample.cfg": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return nil, "", fmt.Errorf("behaviours: %w", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purgelab/impl/defect"
 	"purgelab/impl/engine"
 	"purgelab/impl/engine/flat"
 	"purgelab/impl/engine/tagged"
@@ -80,17 +81,23 @@ func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error)
 	if err := from.purgeAt(d.log, x); err != nil {
 		return fail(err)
 	}
-	if err := from.applyAll(d.log[:x.op]); err != nil {
-		return fail(err)
-	}
-	if saved, err := from.saved(); err != nil {
-		return fail(err)
-	} else if saved < x.op { // else the purge has saved one
-		if err := from.until(replica.Save, "Checkpoint"); err != nil {
+	for i := 1; i <= x.op; i++ {
+		if i < x.op && d.log[i].Kind != op.Purge {
+			continue
+		}
+		// It saves a checkpoint before each purge, and the last one.
+		if err := from.applyAll(d.log[:i]); err != nil {
 			return fail(err)
 		}
+		if saved, err := from.saved(); err != nil {
+			return fail(err)
+		} else if saved < i { // else the purge has saved one
+			if err := from.until(replica.Save, "Checkpoint"); err != nil {
+				return fail(err)
+			}
+		}
 	}
-	e, err := from.engine(x.op)
+	e, err := from.engine(x.op, d.defects)
 	if err != nil {
 		return fail(err)
 	}
@@ -138,10 +145,11 @@ func (d *driver) saved() (int, error) {
 	return integer(now.folders[now.present].ckpt["applied"]), nil
 }
 
-// engine opens what is on the disk, of which the log ends with op n.
-func (d *driver) engine(n int) (engine.Engine, error) {
+// engine opens what is on the disk, of which the log ends with op n, with defects that
+// the replica did not have.
+func (d *driver) engine(n int, defects defect.Set) (engine.Engine, error) {
 	o := engine.Options{
-		FS: d.disk.FS(), Dir: dir, Identity: identity, Defects: d.defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
+		FS: d.disk.FS(), Dir: dir, Identity: identity, Defects: defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
 	}
 	if d.design == replica.ResetRecord {
 		e, _, err := flat.Open(flat.Options{Options: o})
