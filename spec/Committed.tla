@@ -25,7 +25,7 @@ SettleOp(g)         == [k |-> "settle", g |-> g]
 OtherOp             == [k |-> "other"]
 BeginOp(o)          == [k |-> "begin", o |-> o]
 
-(* The request that op n answers, in the contract's words. *)
+(* The request that op n answers, in the contract's words; none if it only takes a number. *)
 RequestOf(n, o) ==
     CASE o.k = "append"  -> [f |-> "append", batch |-> [j \in 1 .. o.n |-> n], t |-> 0]
       [] o.k = "store"   -> [f |-> "store", key |-> o.key,
@@ -36,6 +36,7 @@ RequestOf(n, o) ==
       [] o.k = "advance" -> [f |-> "delete-records", pos |-> Bare(o.o), expected |-> Anything]
       [] o.k = "purge"   -> [f |-> "purge", g |-> o.g, expected |-> Anything]
       [] o.k = "settle"  -> [f |-> "purge", g |-> o.g, expected |-> Nothing]
+      [] o.k = "other"   -> [f |-> "none"]
 
 ActionOf(o) ==
     CASE o.k = "append"  -> "AppendMessages"

@@ -53,39 +53,51 @@ Running == {r \in Replicas : rep[r].up}
 Lacks(r) == FALSE
 Besides  == FALSE
 
+(* What a model in which members come and go puts here: who counts in a majority, that the  *)
+(* leader has an op to propose that only takes a number, that it may, and how much of its    *)
+(* journal a replica may have after a loss of power.                                  *)
+Votes(r)  == TRUE
+Owed      == Len(log) < floor
+MayNumber == Owed
+Left(r)   == {held[r]}
+
+(* The op with which an incarnation begins is materialized: there nothing is done. *)
+Begun == last'.a = "Materialize" /\ last'.o.k = "begin"
+
+Applying == {"Materialize", "PurgeComplete", "PurgeDuplicate"}
+
 (* The leader has a purge to propose that it knows, and is not waiting for one. *)
 Due == \E r \in leader : told[r] > rep[r].settled /\ proposed = 0
 
 (* r can be elected and have the first n ops. *)
 Electable(r, n) ==
     /\ r \notin leader
+    /\ Votes(r)
     /\ still[r] = 0
     /\ ~Lacks(r)
     /\ IF leader = {} THEN held[r] = n /\ r \notin stale
        ELSE IF r \in stale THEN n >= floor ELSE held[r] <= n
-    /\ \E q \in Running \ (leader \cup {r}) : IF q \in stale THEN n >= floor ELSE held[q] <= n
+    /\ \E q \in {x \in Running \ (leader \cup {r}) : Votes(x)} : IF q \in stale THEN n >= floor ELSE held[q] <= n
     /\ told[r] > rep[r].settled =>
         /\ told[r] = intent
         /\ PurgeOp(intent) \notin {log[m] : m \in commit + 1 .. n}
 
 Drivable ==
     LET a == last'.a IN
-    /\ Len(log) < floor => (a = "Propose" /\ last'.o = OtherOp) \/ Besides
-    /\ (Len(log) >= floor /\ Due) => a = "Reconcile" \/ Besides
+    /\ Owed => (a = "Propose" /\ last'.o = OtherOp) \/ Besides
+    /\ (~Owed /\ Due) => a = "Reconcile" \/ Besides
     /\ a = "Reconcile" => last'.r \in leader /\ proposed = 0
     /\ a = "Answer" => last.a # "Answer"
     /\ a = "Propose" =>
-        \/ Len(log) < floor
+        \/ last'.o = OtherOp
         \/ Len(log) - commit < 2 /\ \A r \in Running : commit - rep[r].applied < 3 \/ Lacks(r)
     /\ a = "Propose" =>
-        \E r \in leader :
-            /\ Len(log) >= floor => last'.o # OtherOp
-            /\ rep[r].applied >= top[r] \/ Len(log) < floor
+        \E r \in leader : IF last'.o = OtherOp THEN MayNumber ELSE rep[r].applied >= top[r]
     /\ a = "Commit" =>
         /\ leader # {}
-        /\ \E q \in Running \ leader : ~Lacks(q) /\ (q \notin stale \/ last'.n >= floor)
+        /\ \E q \in Running \ leader : Votes(q) /\ ~Lacks(q) /\ (q \notin stale \/ last'.n >= floor)
     /\ a = "BecomeLeader" => Electable(last'.r, Len(log'))
-    /\ a \in {"Materialize", "PurgeComplete", "PurgeDuplicate"} => leader # {} /\ commit >= floor
+    /\ a \in Applying => leader # {} /\ commit >= floor
 
 (* Brought up to op n, unless it has what was dropped and that is not overwritten. *)
 Brought(r, n) ==
@@ -96,9 +108,6 @@ Brought(r, n) ==
 (* What an implementation is asked for, and has to show. *)
 SimShown == [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor, due |-> Due]
 
-(* Whoever reads behaviours off has this print each state that is gone on from.      *)
-Taken == TRUE
-
 (* Whoever leads, and what journals hold, after a step. *)
 Track ==
     LET a == last'.a IN
@@ -107,14 +116,17 @@ Track ==
            [] a \in {"ProcessCrash", "PowerLoss"} -> leader \ {last'.r}
            [] OTHER -> leader
     /\ floor' = IF a = "BecomeLeader" THEN Len(log') + 1 ELSE floor
-    /\ held' =
-         CASE a \in {"Propose", "Reconcile"} -> [r \in Replicas |-> IF r \in leader THEN Len(log') ELSE held[r]]
-           [] a = "Commit" -> [r \in Replicas |-> Brought(r, last'.n)]
-           [] a = "BecomeLeader" -> [held EXCEPT ![last'.r] = Len(log')]
-           [] a = "CommitInstall" -> [held EXCEPT ![last'.r] = last'.n]
-           [] OTHER -> held
+    /\ held' \in
+         CASE a \in {"Propose", "Reconcile"} -> {[r \in Replicas |-> IF r \in leader THEN Len(log') ELSE held[r]]}
+           [] a = "Commit" -> {[r \in Replicas |-> Brought(r, last'.n)]}
+           [] a = "BecomeLeader" -> {[held EXCEPT ![last'.r] = Len(log')]}
+           [] a \in Applying -> {[held EXCEPT ![last'.r] = Brought(last'.r, last'.n)]}
+           [] a = "PowerLoss" -> {[held EXCEPT ![last'.r] = n] : n \in Left(last'.r)}
+           [] a = "CommitInstall" -> {[held EXCEPT ![last'.r] = last'.n]}
+           [] OTHER -> {held}
     /\ stale' =
          CASE a = "Commit" /\ last'.n >= floor -> {r \in stale : r \notin Running \/ Lacks(r)}
+           [] a \in Applying /\ last'.n >= floor -> stale \ {last'.r}
            [] a = "BecomeLeader" -> (stale \cup {r \in Replicas : held[r] > Len(log')}) \ {last'.r}
            [] a = "CommitInstall" -> stale \ {last'.r}
            [] OTHER -> stale
@@ -131,16 +143,20 @@ Track ==
     /\ still' =
          [r \in Replicas |->
              CASE a = "BecomeLeader" -> IF r \in leader THEN still[r] ELSE still[r] + 1
-               [] rep'[r] # rep[r] -> 0
+               [] rep'[r] # rep[r] /\ ~Begun -> 0
                [] OTHER -> still[r]]
 
-SimNext ==
-    /\ Taken
+SimStep ==
     /\ \/ Next
        \/ \E r \in Replicas : BecomeLeader(r, Len(log) - commit)
        \/ \E r \in Replicas : BecomeLeader(r, held[r] - commit)
     /\ Drivable
     /\ Track
+
+(* Whoever reads behaviours off has this print each state that is gone on from.      *)
+Taken == TRUE
+
+SimNext == Taken /\ SimStep
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, sim>>
 SimView == sim

@@ -38,15 +38,17 @@ func (e *NotDrivableError) Error() string {
 // modules of the specification from which behaviours can be read off, with the design and
 // how many replicas there are.
 var modules = map[string]Header{
-	"SIMOrdered.tla":          {Design: "ordered"},
-	"SIMTransfer.tla":         {Design: "ordered"},
-	"SIMAdvance.tla":          {Design: "advance"},
-	"SIMTransferAdvance.tla":  {Design: "advance"},
-	"SIMResetRecord.tla":      {Design: "reset-record"},
-	"SIMTransferReset.tla":    {Design: "reset-record"},
-	"SIMOrderedGroup.tla":     {Design: "ordered", Replicas: 3},
-	"SIMAdvanceGroup.tla":     {Design: "advance", Replicas: 3},
-	"SIMResetRecordGroup.tla": {Design: "reset-record", Replicas: 3},
+	"SIMOrdered.tla":                {Design: "ordered"},
+	"SIMTransfer.tla":               {Design: "ordered"},
+	"SIMAdvance.tla":                {Design: "advance"},
+	"SIMTransferAdvance.tla":        {Design: "advance"},
+	"SIMResetRecord.tla":            {Design: "reset-record"},
+	"SIMTransferReset.tla":          {Design: "reset-record"},
+	"SIMOrderedGroup.tla":           {Design: "ordered", Replicas: 3},
+	"SIMOrderedGroupSuccession.tla": {Design: "ordered", Replicas: 3},
+	"SIMAdvanceGroupSuccession.tla": {Design: "advance", Replicas: 3},
+	"SIMAdvanceGroup.tla":           {Design: "advance", Replicas: 3},
+	"SIMResetRecordGroup.tla":       {Design: "reset-record", Replicas: 3},
 }
 
 // headerOf heads the behaviours of a model.

@@ -23,6 +23,7 @@ func ties(root string) ([]check, error) {
 	}
 	for _, g := range []struct{ model, module string }{
 		{"sim-ordered-group", "SIMOrderedGroup"}, {"sim-advance-group", "SIMAdvanceGroup"}, {"sim-reset-record-group", "SIMResetRecordGroup"},
+		{"sim-ordered-group-succession", "SIMOrderedGroupSuccession"}, {"sim-advance-group-succession", "SIMAdvanceGroupSuccession"},
 	} {
 		out = append(out, testCheck("replay of "+g.model, "traces/replay", pattern("TestGroups", g.model), g.module))
 	}

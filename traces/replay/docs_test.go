@@ -76,8 +76,6 @@ func plain(rows []GroupRow) (out []Row) {
 // module.
 var untakenActions = []struct{ module, action, why string }{
 	{"AgreedLog", "", "what raft does to give the one log that the groups are replayed with; runs and their traces show it"},
-	{"OrderedGroup", "NewIncarnation", "the metadata plane decides it; runs and their traces show it"},
-	{"OrderedGroup", "Rejoin", "a new member of the group; runs and their traces show it"},
 	{"Partition", "", "a contract, not a replica: `model` is compared with it, transition by transition"},
 	{"ResetRecord", "BeginSequence", "all replicas lose their journals"},
 	{"ResetRecord", "Cut", "the leader that the driver speaks for replaces nothing"},

@@ -23,15 +23,24 @@ import (
 // as much of the log as the behaviour needs and a leader hears of as much.
 type group struct {
 	design  replica.Design
+	policy  replica.Policy
 	defects defect.Set
 	members []*member // by id, from 1
+	plane   *plane
 	queue   []replica.Message
+	aside   []replica.Message // of other things than raft's
 	answers []replica.Answer
 	lead    int // who leads, 0: nobody
 	// has is how much of its log the leader knows or could know a follower to have, since
 	// it leads.
 	has   []uint64
 	watch Watch // nil: nobody else looks
+
+	incarnation op.Incarnation
+	goesOn      *replica.Base // that it goes on from, nil in the first one
+	begun       []int         // ops of the specification with which later ones began
+	basis       op.Number     // the last op of the ones before, 1 if there are none
+	change      change        // of members, the last that was proposed
 }
 
 // member is one of them with its machine.
@@ -42,6 +51,12 @@ type member struct {
 	r     *replica.Replica // nil: down
 	boots uint64
 	seen  []observe.Event
+
+	home      string // of its files, as of its last boot
+	losses    uint64 // of power
+	formatted bool   // the folder of its present incarnation
+	apart     bool   // it is no member: it is brought nothing
+	dark      bool   // it lost power since it was booted
 }
 
 // base is how many ops of the implementation come before the specification's first: the
@@ -50,9 +65,11 @@ const base = 3
 
 const electionTicks, heartbeatTicks = 30, 1
 
+const journalBytes = 1 << 16 // more than a journal comes to
+
 // newGroup is a group whose first replica leads, and nobody asked anything.
-func newGroup(n int, design replica.Design, defects defect.Set) (*group, error) {
-	g := &group{design: design, defects: defects}
+func newGroup(n int, design replica.Design, policy replica.Policy, defects defect.Set) (*group, error) {
+	g := &group{design: design, policy: policy, defects: defects}
 	if err := g.begin(n); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -61,12 +78,16 @@ func newGroup(n int, design replica.Design, defects defect.Set) (*group, error) 
 
 // begin makes a group that was just made one of n replicas.
 func (g *group) begin(n int) error {
-	g.members = make([]*member, n+1)
-	for id := 1; id <= n; id++ {
-		m := &member{g: g, id: id, disk: crashfs.New()}
-		g.members[id] = m
-		fs := m.disk.FS()
-		if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(m.config())); err != nil {
+	g.members, g.incarnation, g.basis = make([]*member, n+1), 1, 1
+	var err error
+	if g.plane, err = newPlane(n, g.defects); err != nil {
+		return err
+	}
+	for _, id := range machines(n) {
+		g.members[id] = &member{g: g, id: id, disk: crashfs.New()}
+	}
+	for _, m := range g.members[1:] {
+		if err := m.makeDir(); err != nil {
 			return err
 		}
 		if err := m.boot(); err != nil {
@@ -102,13 +123,10 @@ func (m *member) Observe(e observe.Event) {
 }
 
 func (m *member) config() replica.Config {
-	var all []int
-	for id := 1; id < len(m.g.members); id++ {
-		all = append(all, id)
-	}
 	return replica.Config{
-		ID: m.id, Members: all, Cluster: identity.Cluster, Design: m.g.design, FS: m.disk.FS(), Dir: dir,
-		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
+		ID: m.id, Members: machines(len(m.g.members) - 1), Cluster: identity.Cluster, Design: m.g.design, Policy: m.g.policy, FS: m.disk.FS(), Dir: m.dir(),
+		Incarnation: m.g.incarnation, Base: m.g.goesOn, BootID: 1 + m.losses,
+		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: journalBytes,
 		Rand: rand.New(&alike{boot: m.boots, id: uint64(m.id)}), Sink: m, Defects: m.g.defects,
 	}
 }
@@ -120,19 +138,33 @@ type alike struct{ id, boot, count uint64 }
 
 func (l *alike) Uint64() uint64 {
 	l.count++
-	return 0x155<<52 | l.id<<48 | l.boot&0xfff<<32 | l.count
+	return 0x155<<52 | l.id<<48 | l.boot&0xff<<40 | l.count
 }
 
-func (m *member) boot() error {
+// open opens the replica, which may have no base yet.
+func (m *member) open() error {
 	m.boots++
-	var err error
-	if m.r, err = replica.Open(m.config()); err != nil {
+	r, err := replica.Open(m.config())
+	if err != nil {
 		return err
 	}
+	m.r, m.dark = r, false
 	if m.g.watch != nil {
 		m.g.watch.Booted(m.id, m.r)
 	}
-	if err = m.g.agree(m); err == nil && m.r.View().Committed >= base {
+	return nil
+}
+
+func (m *member) boot() error {
+	err := m.open()
+	if err == nil {
+		err = m.g.copyBases()
+	}
+	if err == nil {
+		m.home = m.r.View().Home
+		err = m.g.agree(m)
+	}
+	if err == nil && m.r.View().Committed >= base {
 		err = m.applyTo(0)
 	}
 	return err
@@ -151,6 +183,8 @@ func (g *group) step(m *member, in replica.Input) error {
 	for _, x := range out.Messages {
 		if x.Raft != nil {
 			g.queue = append(g.queue, x)
+		} else {
+			g.aside = append(g.aside, x)
 		}
 	}
 	return err
@@ -192,7 +226,7 @@ const rounds = 12
 // bring has the leader bring a follower all ops up to n and no more. The leader hears of
 // those up to heard.
 func (g *group) bring(to, n, heard int) error {
-	upTo, hears := uint64(max(n, 0)+base), uint64(heard+base)
+	upTo, hears := g.own(n), g.own(heard)
 	for range rounds {
 		if err := g.step(g.members[g.lead], replica.Input{Tick: true}); err != nil {
 			return err
@@ -216,7 +250,7 @@ func (g *group) bring(to, n, heard int) error {
 				return err
 			}
 		}
-		if g.has[to] >= upTo && uint64(g.members[to].r.View().Committed) >= min(hears, uint64(g.members[g.lead].r.View().Committed)) {
+		if g.has[to] >= upTo && g.members[to].r.View().Committed >= min(g.line(heard), g.members[g.lead].r.View().Committed) {
 			return nil
 		}
 	}
@@ -235,14 +269,20 @@ func cut(m *raftpb.Message, n uint64) bool {
 	return m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat
 }
 
-// followers are those that are up and do not lead.
-func (g *group) followers() (out []int) {
-	for id := 1; id < len(g.members); id++ {
-		if g.members[id].r != nil && id != g.lead {
-			out = append(out, id)
+// followers are the members that are up and do not lead, those that count in a majority
+// first.
+func (g *group) followers() []int {
+	var voters, others []int
+	for _, m := range g.members[1:] {
+		switch {
+		case m.r == nil || m.id == g.lead || m.apart:
+		case m.r.View().Joining:
+			others = append(others, m.id)
+		default:
+			voters = append(voters, m.id)
 		}
 	}
-	return out
+	return append(voters, others...)
 }
 
 // commit has op n committed: all that run have it then.
@@ -251,16 +291,22 @@ func (g *group) commit(n int) error {
 		return err
 	}
 	for _, id := range g.followers() {
+		// One by one, so that a loss of power can take each.
+		for k := int(g.reached(g.members[id].r.View().Last)) + 1; k < n; k++ {
+			if err := g.bring(id, k, k); err != nil {
+				return err
+			}
+		}
 		if err := g.bring(id, n, n); err != nil {
 			return err
 		}
 	}
-	return nil
+	return g.taken(n)
 }
 
 // known lets a replica know that op n is committed.
 func (g *group) known(id, n int) error {
-	if id == g.lead || int(g.members[id].r.View().Committed) >= n+base {
+	if id == g.lead || g.members[id].r.View().Committed >= g.line(n) {
 		return nil
 	}
 	return g.bring(id, n, n)
@@ -310,8 +356,9 @@ func (g *group) stepDown(was int) error {
 	if was == 0 || was == g.lead {
 		return nil
 	}
-	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr(uint64(g.lead)), To: ptr(uint64(was)), Term: ptr(g.members[g.lead].r.View().Term), Commit: ptr[uint64](0)}
-	err := g.step(g.members[was], replica.Input{Message: &replica.Message{From: g.lead, To: was, Incarnation: 1, Raft: m}})
+	v := g.members[g.lead].r.View()
+	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr(v.Member), To: ptr(g.members[was].r.View().Member), Term: ptr(v.Term), Commit: ptr[uint64](0)}
+	err := g.step(g.members[was], replica.Input{Message: &replica.Message{From: g.lead, To: was, Incarnation: g.incarnation, Raft: m}})
 	if err == nil {
 		err = g.agree(g.members[was])
 	}
@@ -342,7 +389,7 @@ func (g *group) ballot(id int, voters []int) error {
 // applyTo applies all ops up to n, which is an op that is no purge or one that is a
 // duplicate.
 func (m *member) applyTo(n int) error {
-	for int(m.r.View().Facts.Applied) < n+base {
+	for m.r.View().Facts.Applied < m.g.line(n) {
 		was := m.r.View().Facts.Applied
 		if err := m.g.step(m, replica.Input{Work: true, Job: replica.ApplyOne}); err != nil {
 			return err
@@ -358,7 +405,7 @@ func (m *member) applyTo(n int) error {
 // not 0.
 func (m *member) took(a observe.Action, n int) bool {
 	defer func() { m.seen = m.seen[:0] }()
-	return slices.ContainsFunc(m.seen, func(e observe.Event) bool { return e.Action == a && (n == 0 || int(e.Op) == n+base) })
+	return slices.ContainsFunc(m.seen, func(e observe.Event) bool { return e.Action == a && (n == 0 || e.Op == m.g.line(n)) })
 }
 
 // of is the member that an action is of.

@@ -55,8 +55,10 @@ var logGroupRows = []GroupRow{
 	groupRow("PurgeDuplicate", "the same as Materialize", "impl/replica: applyPurge", "", takeGroupDuplicate),
 	groupRow("Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "", takeGroupAnswer),
 	groupRow("ProcessCrash", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeGroupCrash),
-	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "", takeGroupPowerLoss),
+	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "Of a journal that need not be synced the first ops are left, as many as the model says.", takeGroupPowerLoss),
 	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at the boundary: it has saved no checkpoint since.", takeGroupBoot),
+	groupRow("Rejoin", "none, if replica `r` lost power under a policy that does not sync all; else put an empty disk in", "impl/replica: renounce, joinGroup, admitMember", "It finds out when it boots. Three ops that only take a number take it in: it asks for the first two, the leader proposes them, and the last by itself.", takeRejoin),
+	groupRow("NewIncarnation", "open all that are down; let the plane decide, seal all as it says; let all copy the log that it chose, and materialize it", "impl/meta: begin; impl/replica: seal, openCopying", "The op with which it begins is none of the implementation. `o` is not compared: it is a commit index on a disk, a hint.", takeNewIncarnation),
 }
 
 func takeReconcile(g *group, a *behaviours.Act) error {
@@ -69,6 +71,9 @@ func takeReconcile(g *group, a *behaviours.Act) error {
 
 func takePropose(g *group, a *behaviours.Act) error {
 	o := a.With["o"].(map[string]any)
+	if a.With["step"] != nil {
+		return g.takes(a)
+	}
 	if o["k"] == "other" { // it is there already
 		return g.agree(g.members[g.lead])
 	}
@@ -95,6 +100,9 @@ func takeBecomeLeader(g *group, a *behaviours.Act) error {
 // come lets a replica apply the op that it has come to.
 func (g *group) come(a *behaviours.Act) error {
 	n, m := integer(a.With["n"]), g.of(a)
+	if slices.Contains(g.begun, n) {
+		return m.applyTo(n)
+	}
 	if err := g.known(a.Replica, n); err != nil {
 		return err
 	}
@@ -109,7 +117,8 @@ func takeGroupMaterialize(g *group, a *behaviours.Act) error {
 	if err := g.come(a); err != nil {
 		return err
 	}
-	if !g.of(a).took(a.Action, integer(a.With["n"])) {
+	n := integer(a.With["n"])
+	if !slices.Contains(g.begun, n) && !g.of(a).took(a.Action, n) {
 		return &missing{a.Action}
 	}
 	return nil
@@ -163,7 +172,11 @@ func takeGroupCrash(g *group, a *behaviours.Act) error {
 
 func takeGroupPowerLoss(g *group, a *behaviours.Act) error {
 	g.down(a)
-	g.of(a).disk.PowerLossAs(nil)
+	m := g.of(a)
+	if kept := a.With["kept"]; kept != nil {
+		return m.losePower(integer(kept))
+	}
+	m.disk.PowerLossAs(nil)
 	return nil
 }
 
@@ -176,6 +189,7 @@ func wantLogGroup(s map[string]any) map[string]any {
 	log := s["log"].([]any)
 	for name, v := range s["rep"].(map[string]any) {
 		f := maps.Clone(v.(map[string]any))
+		membership(s, name, f)
 		if f["up"] != true {
 			reps[name] = map[string]any{"up": false}
 			continue
@@ -224,7 +238,13 @@ func (g *group) logState(s map[string]any) map[string]any {
 			continue
 		}
 		v := m.r.View()
-		f := memory(&v.Facts, m.r.Bookmarks(), base)
+		f := g.memory(&v.Facts, m.r.Bookmarks())
+		if s["member"] != nil {
+			f["joining"] = v.Joining
+			if tellsHeld(s, name) {
+				f["held"] = g.reached(v.Last)
+			}
+		}
 		f["up"] = true
 		f["msgs"] = m.messages(&v.Facts)
 		reps[name] = f
@@ -236,17 +256,17 @@ func (g *group) logState(s map[string]any) map[string]any {
 	v := g.members[g.lead].r.View()
 	out["leader"] = fmt.Sprintf("r%d", g.lead)
 	if s["due"] != true {
-		out["log"] = counted(uint64(v.Last), base)
+		out["log"] = g.reached(v.Last)
 	}
 	if integer(s["commit"]) >= integer(s["floor"]) {
-		out["commit"] = counted(uint64(v.Committed), base)
+		out["commit"] = g.reached(v.Committed)
 	}
 	return out
 }
 
 // replayGroup is Replay of several replicas.
 func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defects defect.Set) (*Difference, error) {
-	g, err := newGroup(b.Replicas, design, defects)
+	g, err := newGroup(b.Replicas, design, policyOf(b), defects)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"maps"
 
 	"purgelab/traces/behaviours"
@@ -20,6 +21,13 @@ func settled(a *behaviours.Act) *behaviours.Act {
 	switch a.Action {
 	case "Propose":
 		out.With["n"] = float64(len(log))
+		if x, ok := a.State["change"].(map[string]any); ok && integer(x["n"]) == len(log) {
+			out.With["of"], out.With["step"], out.With["commit"] = x["r"], x["step"], a.State["commit"]
+		}
+	case "PowerLoss":
+		if held, ok := a.State["held"].(map[string]any); ok {
+			out.With["kept"] = held[fmt.Sprintf("r%d", a.Replica)]
+		}
 	case "Commit", "Materialize":
 		delete(out.With, "o")
 	case "BecomeLeader":

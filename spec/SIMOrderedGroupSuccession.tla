@@ -1,0 +1,211 @@
+---------------------- MODULE SIMOrderedGroupSuccession ----------------------
+(* Behaviours of OrderedGroup in which replicas lose their memory: one of them comes     *)
+(* back as a new member, and when most of them have lost it a new incarnation begins.    *)
+(* What the specification leaves open is settled as the implementation does it, and as    *)
+(* SIMOrderedGroup settles the rest:                                               *)
+(*                                                                           *)
+(*   - of its journal a replica that loses power keeps what was synced, and some of what   *)
+(*     was not. Under a policy that does not sync all it is not the member that it was      *)
+(*     then; under any policy it is not with another disk;                             *)
+(*   - it comes back while the others count in a majority, and is taken in by three ops     *)
+(*     that only take a number: it learns, then it counts, then the one before does not.     *)
+(*     While such an op is on its way nobody else comes to lead, and neither leader nor       *)
+(*     newcomer stops: how a change of members goes on then is the matter of consensus;      *)
+(*   - a new incarnation begins when no majority of members is left, from the journal whose  *)
+(*     last op is of the latest term, or is the last of that. What of it was never committed  *)
+(*     is one op at most, as in the specification.                                     *)
+(*                                                                           *)
+(* How far the new incarnation is known to agree with the one before is left out, o = 0:      *)
+(* that is a commit index on a disk, a hint, and nobody asks here with a position of an      *)
+(* older incarnation.                                                             *)
+EXTENDS SIMOrderedGroup
+
+VARIABLES
+    term,     \* of the latest leader of this incarnation
+    entries,  \* the log, with the term of each op: [o, t]
+    journal,  \* per replica: the same of what it has on its disk
+    kept,     \* per replica: the journal of the member before, until it counts again
+    stable,   \* per replica: how much of its journal outlives a loss of power
+    deaf,     \* replicas that have not heard of the present term
+    member,   \* per replica: "voter", "lost" (its memory), "new" (back, as another one), "learner"
+    basis,    \* how much of the log is that of incarnations before
+    change    \* the change of members that is on its way: its op, of whom, and what
+
+members == <<term, entries, journal, kept, stable, deaf, member, basis, change>>
+
+NoChange == [n |-> 0, r |-> r1, step |-> "none"]
+
+SuccessionInit ==
+    /\ SimInit
+    /\ term = 1
+    /\ entries = <<>>
+    /\ journal = [r \in Replicas |-> <<>>]
+    /\ kept = [r \in Replicas |-> <<>>]
+    /\ stable = [r \in Replicas |-> 0]
+    /\ deaf = {}
+    /\ member = [r \in Replicas |-> "voter"]
+    /\ basis = 0
+    /\ change = NoChange
+
+(* As GroupOps. A store names a bare offset. *)
+GroupOpsBare == {AppendOp(NoSession, 1), StoreOp(k1, -1, 0), CommitOp(k1, 1), DeleteOp(k1), AdvanceOp(-1), OtherOp}
+
+(* Policies. Nothing is lost with an op that only takes a number. *)
+OnlyMessages(o)  == o.k \notin {"append", "advance", "other", "begin"}
+
+AllPersisted == \A o \in Ops : Persisted(o)
+
+SimVotes(r) == member[r] = "voter"
+Belongs(r)  == member[r] \in {"voter", "learner"}
+SimLacks(r) == ~Belongs(r) /\ ~(change.r = r /\ change.step = "learner" /\ change.n = commit + 1)
+SimLeft(r)  == IF r \in stale THEN {held[r]} ELSE stable[r] .. held[r]
+
+Voters == {r \in Replicas : member[r] = "voter"}
+
+(* The leader has to end a change of members. *)
+Ending == change.step = "end" /\ Len(log) < change.n
+
+(* It can take r one step further. *)
+Takes(r) ==
+    /\ change.n = 0
+    /\ rep[r].up
+    /\ Replicas \ {r} \subseteq Running \cap Voters
+    /\ \A l \in leader : rep[l].applied >= floor
+    /\ commit >= floor
+    /\ \/ member[r] = "new"
+       \/ member[r] = "learner" /\ held[r] >= commit
+
+SimOwed      == Len(log) < floor \/ Ending
+SimMayNumber == SimOwed \/ \E r \in Replicas : Takes(r)
+
+SimMayRejoin(r) == Replicas \ {r} \subseteq Voters /\ member[r] \in {"voter", "lost"}
+
+(* Who stops: nobody whom a change of members needs. *)
+Needed == leader \cup (IF change.n = 0 THEN {} ELSE {change.r})
+SimMayCrash(r)     == MCMayCrash(r) /\ (change.n = 0 \/ r \notin Needed)
+SimMayLosePower(r) == SimMayCrash(r) /\ (member[r] = "voter")
+
+SuccessionAllowed ==
+    LET a == last'.a IN
+    /\ a = "BecomeLeader" => change.n = 0
+    /\ a = "Boot" => IF member[last'.r] = "new" THEN Running # {} ELSE member[last'.r] # "lost"
+    /\ a \in Applying => Belongs(last'.r) \/ last'.n <= held[last'.r]
+    /\ a \notin {"Rejoin", "NewIncarnation"}
+
+(* An op that was proposed now takes r further. *)
+Changes(r) == Len(log) >= floor /\ last'.a = "Propose" /\ last'.o = OtherOp /\ ~Ending /\ Takes(r)
+
+Hears == IF last'.a = "Commit" THEN Running
+         ELSE IF last'.a \in Applying THEN {last'.r}
+         ELSE {}
+
+SyncedOp(n) == Persisted(log[n]) \/ change.n = n
+
+LastTerm(j) == IF j = <<>> THEN 0 ELSE j[Len(j)].t
+AtLeast(a, b) == LastTerm(a) > LastTerm(b) \/ (LastTerm(a) = LastTerm(b) /\ Len(a) >= Len(b))
+
+(* All that there is to go on from, and how much of it was committed. *)
+Journals == {journal[r] : r \in Replicas} \cup {kept[r] : r \in Replicas}
+Best     == CHOOSE j \in Journals : \A x \in Journals : AtLeast(j, x)
+Agrees(j) ==
+    LET same == {n \in 0 .. Min(commit, Len(j)) : SubSeq(j, 1, n) = SubSeq(entries, 1, n)}
+    IN CHOOSE n \in same : \A m \in same : m <= n
+
+(* No majority of members is left, and the specification says how it goes on. *)
+NoQuorum == 2 * Cardinality(Voters) <= Cardinality(Replicas)
+FewLeft  == Len(Best) <= Agrees(Best) + 1
+
+SuccessionGoesOn ==
+    /\ SimStep
+    /\ SuccessionAllowed
+    /\ LET a == last'.a IN
+       /\ term' = IF a = "BecomeLeader" THEN term + 1 ELSE term
+       /\ entries' =
+            CASE a \in {"Propose", "Reconcile"} -> Append(entries, [o |-> log'[Len(log')], t |-> term])
+              [] a = "BecomeLeader" -> SubSeq(entries, 1, Len(log'))
+              [] OTHER -> entries
+       /\ journal' =
+            [r \in Replicas |->
+                CASE a = "PowerLoss" /\ r = last'.r -> SubSeq(journal[r], 1, held'[r])
+                  [] r \notin stale' /\ r \in Running /\ a # "PowerLoss" -> SubSeq(entries', 1, held'[r])
+                  [] OTHER -> journal[r]]
+       /\ member' =
+            CASE a = "PowerLoss" /\ ~AllPersisted -> [member EXCEPT ![last'.r] = "lost"]
+              [] a = "Commit" /\ last'.n = change.n /\ change.step = "learner" -> [member EXCEPT ![change.r] = "learner"]
+              [] a = "Commit" /\ last'.n = change.n /\ change.step = "end" -> [member EXCEPT ![change.r] = "voter"]
+              [] OTHER -> member
+       /\ kept' = [r \in Replicas |-> IF member'[r] = "voter" THEN <<>> ELSE kept[r]]
+       /\ change' =
+            CASE \E r \in Replicas : Changes(r) ->
+                    LET r == CHOOSE x \in Replicas : Changes(x)
+                    IN [n |-> Len(log'), r |-> r, step |-> IF member[r] = "new" THEN "learner" ELSE "voter"]
+              [] a = "Commit" /\ last'.n = change.n ->
+                    IF change.step = "voter" THEN [n |-> Len(log) + 1, r |-> change.r, step |-> "end"] ELSE NoChange
+              [] OTHER -> change
+       /\ deaf' = IF a = "BecomeLeader" THEN Replicas \ Running ELSE deaf \ Hears
+       /\ stable' =
+            [r \in Replicas |->
+                CASE a = "PowerLoss" /\ r = last'.r -> held'[r]
+                  [] a = "BecomeLeader" /\ r \in Running -> held'[r]
+                  [] a = "Boot" /\ r = last'.r -> held'[r]
+                  [] a = "PurgeComplete" /\ r = last'.r -> held'[r]
+                  [] r \in deaf /\ r \in Hears -> held'[r]
+                  [] a \in {"Propose", "Reconcile"} /\ r \in leader /\ (Persisted(log'[Len(log')]) \/ change'.n = Len(log')) -> held'[r]
+                  [] a = "Commit" /\ r \in Running /\ (\E m \in held[r] + 1 .. held'[r] : SyncedOp(m)) -> held'[r]
+                  [] OTHER -> Min(stable[r], held'[r])]
+       /\ UNCHANGED basis
+    /\ (NoQuorum => FewLeft)'
+
+SuccessionRejoins ==
+    \E r \in Replicas :
+        /\ Rejoin(r)
+        /\ change.n = 0
+        /\ member' = [member EXCEPT ![r] = "new"]
+        /\ kept' = [kept EXCEPT ![r] = IF member[r] = "lost" THEN journal[r] ELSE <<>>]
+        /\ journal' = [journal EXCEPT ![r] = SubSeq(entries, 1, basis)]
+        /\ held' = [held EXCEPT ![r] = basis]
+        /\ stable' = [stable EXCEPT ![r] = basis]
+        /\ stale' = stale \ {r}
+        /\ deaf' = deaf \cup {r}
+        /\ top' = [top EXCEPT ![r] = basis]
+        /\ UNCHANGED <<leader, floor, told, proposed, still, term, entries, basis, change>>
+
+OpsOf(j) == [n \in DOMAIN j |-> j[n].o]
+
+SuccessionBegins ==
+    LET j == Best
+        n == Agrees(j)
+        rest == OpsOf(SubSeq(j, n + 1, Len(j)))
+    IN /\ NoQuorum
+       /\ FewLeft
+       /\ Assert(n >= Floor, "what is persisted is lost")
+       /\ NewIncarnation(n, rest, 0)
+       /\ leader' = {}
+       /\ floor' = 0
+       /\ held' = [r \in Replicas |-> Len(log')]
+       /\ stale' = {}
+       /\ told' = [r \in Replicas |-> 0]
+       /\ proposed' = 0
+       /\ top' = [r \in Replicas |-> Len(log')]
+       /\ still' = [r \in Replicas |-> 0]
+       /\ term' = 0
+       /\ entries' = [m \in DOMAIN log' |-> [o |-> log'[m], t |-> 0]]
+       /\ journal' = [r \in Replicas |-> entries']
+       /\ kept' = [r \in Replicas |-> <<>>]
+       /\ stable' = held'
+       /\ deaf' = {}
+       /\ member' = [r \in Replicas |-> "voter"]
+       /\ basis' = Len(log')
+       /\ change' = NoChange
+
+SimMayBegin == Current.inc < 3
+
+SuccessionNext == Taken /\ (SuccessionGoesOn \/ SuccessionRejoins \/ SuccessionBegins)
+
+SuccessionSpec == SuccessionInit /\ [][SuccessionNext]_<<vars, sim, members>>
+
+MembersShown ==
+    [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor,
+     due |-> Due \/ Ending, held |-> held, stale |-> stale, member |-> member, change |-> change, basis |-> basis,
+     persisted |-> [messages |-> Persisted(AppendOp(NoSession, 1)), bookmarks |-> Persisted(DeleteOp(k1))]]
+=============================================================================
