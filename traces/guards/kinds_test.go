@@ -20,8 +20,8 @@ var noticed = []struct{ check, module, name, text, says string }{
 	{"defect-start-not-stored", "AdvanceShows", "StartMonotone", "", "expected StartMonotone to be violated, got pass"},
 	{"model ≡ specification", "Contract", "DoStore", "q.pos.o < 0", ""},
 	{"traces of advance", "TraceAdvance", "TakeStageManifest", "Newer(E.op)", "advance-staged-what-it-has.ndjson is rejected otherwise"},
-	{"replay of advance, two ops", "Effects", "EffectOf", `s > m.start /\ s <= m.end`, "the specification has"},
-	{"replay of sim-advance-group", "Effects", "EffectOf", `s > m.start /\ s <= m.end`, "the specification has"},
+	{"replay of advance, two ops", "Effects", "EffectOf", `s > m.start /\ s <= m.end`, ": the specification has"},
+	{"replay of sim-advance-group", "Effects", "EffectOf", `s > m.start /\ s <= m.end`, ": the specification has"},
 }
 
 // Each kind of check notices a guard that is changed.
@@ -41,6 +41,7 @@ func TestKinds(t *testing.T) {
 			require.NoError(t, err)
 			require.NotContains(t, []string{"", senseless}, says)
 			require.Contains(t, says, n.says)
+			require.NotContains(t, says, "FAIL")
 		})
 	}
 }
@@ -77,6 +78,6 @@ func TestOdd(t *testing.T) {
 // What a failing test says is cut to what matters.
 func TestSaid(t *testing.T) {
 	require.Equal(t, "Should be empty, but was store of h1", strings.Join(strings.Fields(said("--- FAIL: TestX (0.1s)\n    x_test.go:9: \n        \tError Trace:\tx_test.go:9\n        \tError:      \tShould be empty, but was store\n        \t            \tof h1\n        \tTest:       \tTestX\n")), " "))
-	require.Equal(t, "behaviour 1: nothing", said("    --- FAIL: TestX/two (0.1s)\n        x_test.go:8: 9 states\n        x_test.go:9: behaviour 1: nothing\n--- FAIL: TestX (0.1s)\nFAIL\n"))
+	require.Equal(t, "behaviour 1: nothing", said("--- FAIL: TestX (0.1s)\n    --- FAIL: TestX/two (0.1s)\n        x_test.go:8: 9 states\n        x_test.go:9: behaviour 1: nothing\nFAIL\n"))
 	require.Equal(t, senseless, said("    x_test.go:9: undecided: Attempted to select field o"))
 }

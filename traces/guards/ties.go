@@ -62,7 +62,7 @@ var (
 	// belongs to it.
 	failed = []*regexp.Regexp{
 		regexp.MustCompile(`(?s)\n\s+Error:[ \t]*([^\s].*?)\n\s+(?:Test:|--- )`),
-		regexp.MustCompile(`(?s).*\n\s+\w+_test\.go:\d+:[ \t]*([^\s].*?)\n\s*--- `),
+		regexp.MustCompile(`(?s).*\n\s+\w+_test\.go:\d+:[ \t]*([^\s].*?)\n\s*(?:--- |FAIL)`),
 	}
 	late = regexp.MustCompile(`panic: test timed out|no verdict after`)
 	// cannot is what TLC says of what it cannot evaluate.
