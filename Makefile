@@ -73,7 +73,7 @@ mutations: tools ## 1,000 fields of good traces changed, and events lost and exc
 	$(GO) test ./traces -timeout 60m -run TestMutations -mutations 1000 -mutations-page ../docs/mutations.md -v
 	$(GO) test ./traces -timeout 60m -run TestDefectsAreRejected -defects-page ../docs/traces.md
 
-spec-mutations: tools ## guards of each module of the specification changed until a tie, or else a model, notices one, or with GUARDS=all every one: docs/spec-mutations.md
+spec-mutations: tools ## guards of each module of the specification changed until a tie, or else a model, notices one, or with GUARDS=all or GUARDS=Ordered,Advance every one: docs/spec-mutations.md
 	$(GO) test ./traces/guards -timeout 12h -run TestGuards -guards $(GUARDS) -guards-kept ../../$(OUT)/spec-mutations -guards-page ../../docs/spec-mutations.md -v
 
 linearizability: ## linearizability tests over SEEDS seeds

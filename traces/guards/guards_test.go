@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	which      = flag.String("guards", "few", "few guards, of which a check of each kind notices one, each module's until one is noticed, or all")
+	which      = flag.String("guards", "few", "few, one for each kind of check; of each module until one is noticed; all; or all of modules, by name")
 	pageFile   = flag.String("guards-page", "", "file for the table")
 	keptFolder = flag.String("guards-kept", "", "folder in which answers are kept")
 )
@@ -50,20 +50,25 @@ func TestGuards(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-20*time.Second))
 		defer cancel()
 	}
+	names := slices.Sorted(maps.Keys(of))
+	if *which != "all" && *which != "each" {
+		names = strings.Split(*which, ",")
+	}
 	var lists [][]Guard
-	for _, m := range slices.Sorted(maps.Keys(of)) {
+	for _, m := range names {
+		require.Contains(t, of, m)
 		half := len(of[m]) / 2
 		lists = append(lists, slices.Concat(of[m][half:], of[m][:half]))
 	}
-	err := a.Walk(ctx, lists, *which == "all", runtime.GOMAXPROCS(0), func(g *Guard, x Answer) { t.Logf("%v: %s", g, x.said(g)) })
+	err := a.Walk(ctx, lists, *which != "each", runtime.GOMAXPROCS(0), func(g *Guard, x Answer) { t.Logf("%v: %s", g, x.said(g)) })
 	if *pageFile != "" {
 		require.NoError(t, os.WriteFile(*pageFile, []byte(a.Page(of)), 0o666))
 	}
 	require.NoError(t, err)
-	for m, list := range of {
+	for _, m := range names {
 		noticed := false
-		for i := range list {
-			g := &list[i]
+		for i := range of[m] {
+			g := &of[m][i]
 			x := a.Answer(g)
 			noticed = noticed || x.By != ""
 			switch why := Why(g); {
@@ -82,6 +87,16 @@ func TestListed(t *testing.T) {
 	_, of := asker(t, t.TempDir())
 	for _, l := range listed {
 		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return Why(&g) == l.why }), "%v: is listed, and no guard", l)
+	}
+}
+
+// What behaviours are read off is replayed: a tie reads each of these modules itself.
+func TestReplays(t *testing.T) {
+	a, _ := asker(t, t.TempDir())
+	for name := range a.texts {
+		if strings.HasPrefix(name, "SIM") {
+			require.True(t, slices.ContainsFunc(a.checks, func(c check) bool { return c.kind == Tie && slices.Contains(c.modules, name) }), "no tie replays %s", name)
+		}
 	}
 }
 

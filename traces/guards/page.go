@@ -30,9 +30,9 @@ a model is left out.
 
 `+"`make spec-mutations`"+` changes guards of each module, from the middle one on, until one is noticed: ties are asked for
 %d guards, each tie for all of them before the next one is; models only if no tie reads the module, or none notices these.
-`+"`make spec-mutations GUARDS=all`"+` asks for all guards, of each first ties and then models. What a check answered is not asked again
-while the modules, configurations and samples that it reads are the same. Both write this page, with what is answered so
-far; of whom nobody notices it says why that does no harm.
+`+"`make spec-mutations GUARDS=all`"+` asks for all guards, of each first ties and then models; `+"`GUARDS=Ordered,Advance`"+` for
+those of two modules. What a check answered is not asked again while the modules, configurations and samples that it reads
+are the same. This page has all that is answered so far; where nobody notices a change it says why that does no harm.
 
 | module | guards | asked for | noticed by ties | by models | cannot be evaluated | not noticed |
 |---|---|---|---|---|---|---|
