@@ -79,5 +79,6 @@ func TestOdd(t *testing.T) {
 func TestSaid(t *testing.T) {
 	require.Equal(t, "Should be empty, but was store of h1", strings.Join(strings.Fields(said("--- FAIL: TestX (0.1s)\n    x_test.go:9: \n        \tError Trace:\tx_test.go:9\n        \tError:      \tShould be empty, but was store\n        \t            \tof h1\n        \tTest:       \tTestX\n")), " "))
 	require.Equal(t, "behaviour 1: nothing", said("--- FAIL: TestX (0.1s)\n    --- FAIL: TestX/two (0.1s)\n        x_test.go:8: 9 states\n        x_test.go:9: behaviour 1: nothing\nFAIL\n"))
+	require.Equal(t, "code none", said("--- FAIL: TestX (0.1s)\n    x_test.go:8: 9 states\npanic: code none [recovered, repanicked]\n\ngoroutine 8 [running]:\n"))
 	require.Equal(t, senseless, said("    x_test.go:9: undecided: Attempted to select field o"))
 }

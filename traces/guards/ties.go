@@ -58,9 +58,10 @@ func pattern(names ...string) string {
 const testTimeout = 10 * time.Minute
 
 var (
-	// failed is what testify says, or else a test in its last line, up to the end of what
-	// belongs to it.
+	// failed is what a panic, testify or else a test in its last line says, up to the end
+	// of what belongs to it.
 	failed = []*regexp.Regexp{
+		regexp.MustCompile(`\npanic: ([^\n\[]*\w)`),
 		regexp.MustCompile(`(?s)\n\s+Error:[ \t]*([^\s].*?)\n\s+(?:Test:|--- )`),
 		regexp.MustCompile(`(?s).*\n\s+\w+_test\.go:\d+:[ \t]*([^\s].*?)\n\s*(?:--- |FAIL)`),
 	}
