@@ -41,7 +41,7 @@ Drivable ==
     /\ Apart => ServesAtOnce
     /\ ItsWay
     /\ last'.a = "CommitElsewhere" => Begins(common', log) \/ Begins(log, common')
-    /\ last'.a = "PowerLoss" => stage'.got >= kept /\ (disk' # disk \/ stage' # stage)
+    /\ last'.a = "PowerLoss" => stage'.got >= kept /\ <<disk', stage', root'>> # <<disk, stage, root>>
     /\ last'.a = "RefuseTransfer" => stage = NoStage
     /\ last'.a = "Checkpoint" => told <= mem.settled
     /\ (last'.a = "ResetFrontier" /\ told > mem.gen) => last'.g = told
@@ -70,6 +70,9 @@ SimNext ==
           [] last'.a = "Boot" -> IF disk.ckpt.resetting > disk.reset.g THEN disk.ckpt.resetting ELSE told
           [] last'.a \in {"ProcessCrash", "PowerLoss"} -> 0
           [] OTHER -> told
+
+(* Counterexamples that do harm: of a state in which nothing is nothing is lost. *)
+Led == last'.a = "StageManifest" => Chunks(last'.x) > 0
 
 SimSpec == SimInit /\ [][SimNext]_<<all, driven, kept, told>>
 

@@ -262,7 +262,22 @@ LosesStaged ==
         /\ stage' = [stage EXCEPT !.got = got, !.state = state]
         /\ root' = [root EXCEPT !.there = there]
 
-LosePower == (PowerLoss \/ SyncFails) /\ LosesStaged /\ UNCHANGED <<common, first, ghost_installs>>
+(* What the journal does not have any more is not durable: it takes a defect. *)
+Unsafe ==
+    \/ root.there = "unsynced"
+    \/ \E j \in disk.segs.synced + 1 .. Len(disk.segs.es) : disk.segs.es[j].op <= first
+
+(* Power fails between the record of an install and the boot that opens its home: of a home   *)
+(* that is safe nothing is lost.                                                    *)
+LosesInstalled ==
+    /\ ~Running
+    /\ Unsafe
+    /\ MayLosePower
+    /\ LosesCache("PowerLoss")
+    /\ ghost_crashes' = ghost_crashes + 1
+    /\ UNCHANGED <<log, up, mem, work, held, ghost_era, ghost_top, ghost_owed, ghost_seqs>>
+
+LosePower == (PowerLoss \/ SyncFails \/ LosesInstalled) /\ LosesStaged /\ UNCHANGED <<common, first, ghost_installs>>
 
 (* All journals are lost, or all of the partition: nothing is committed, and nothing staged. *)
 BeginAnew ==

@@ -6,7 +6,8 @@ EXTENDS TransferReset, ResetRecordShows
 
 (* After a crash at any step of an install: exactly the old state or exactly the new. The   *)
 (* home that the record names is there, and after the install it holds exactly what the     *)
-(* ops above the floor of the offer make of its op.                                    *)
+(* ops above the floor of the offer make of its op. Nothing of that is lost, since the        *)
+(* journal does not have it.                                                        *)
 InstallAtomic ==
     /\ root.there # "gone"
     /\ last.a = "CommitInstall" =>
@@ -14,8 +15,10 @@ InstallAtomic ==
             p == Offered(x)
         IN /\ disk.ckpt = [applied |-> x.n, start |-> p.m.start, end |-> p.m.end, resetting |-> 0]
            /\ disk.reset.g = x.g /\ disk.done = x.g
-           /\ disk.segs = [es |-> p.segs, synced |-> Len(p.segs)]
+           /\ disk.segs.es = p.segs
            /\ \A k \in Keys : Loaded(disk, x.n)[k].o = p.m.bm[k].o
+    /\ disk.ckpt.resetting <= disk.reset.g /\ disk.reset.g = ghost_era.g =>
+        Fresh1(first) \subseteq Readable(disk.segs.es, Len(log), 0)
 
 (* No install of an op that the replica holds, or of a generation before its own. *)
 OfferFreshness ==

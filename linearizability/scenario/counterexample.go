@@ -32,13 +32,26 @@ func (c *Counterexample) Reproduced() bool {
 	return len(c.Calm.Red) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.Red) > 0)
 }
 
+// inImplementation is the name that a defect of the specification has in the implementation,
+// where one is of all designs and a floor is a boundary; empty if there is none.
+func inImplementation(name string) string {
+	plain := strings.TrimPrefix(name, "reset-")
+	for _, name := range []string{name, plain, strings.Replace(plain, "floor", "boundary", 1)} {
+		if _, err := defect.Parse(name); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
 // FromCounterexample makes a scenario of b, which violates property in a model whose
 // specification has a defect; why says what goes wrong then.
 func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, property, why string) (*Counterexample, error) {
 	c := &Counterexample{Name: "tlc-" + name}
-	on, err := defect.Parse(name)
-	if err == nil && on != 0 {
-		c.Defect = name
+	c.Defect = inImplementation(name)
+	on, err := defect.Parse(c.Defect)
+	if err != nil {
+		return nil, err
 	}
 	follow := replay.Follow
 	if b.Replicas > 0 {

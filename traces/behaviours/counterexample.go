@@ -27,10 +27,11 @@ type driven struct {
 
 // drivables are the modules of bounded models of which counterexamples can be led.
 var drivables = map[string]driven{
-	"MCOrderedLocal.tla": {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
-	"MCTransfer.tla":     {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: true, other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
-	"MCAdvance.tla":      {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
-	"MCResetRecord.tla":  {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+	"MCOrderedLocal.tla":  {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
+	"MCTransfer.tla":      {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: true, other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
+	"MCAdvance.tla":       {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
+	"MCResetRecord.tla":   {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: true},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: true, other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 }

@@ -81,7 +81,7 @@ func (d *driver) offer(x state, action observe.Action) error {
 	if err != nil {
 		return err
 	}
-	if err := d.known(x.op); err != nil {
+	if err := d.known(x); err != nil {
 		return err
 	}
 	d.tellOffer(m)
@@ -127,15 +127,17 @@ func (d *driver) resume() error {
 }
 
 func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
-	if n, ok := a.With["n"]; ok && integer(n) <= len(d.log) { // the replica has it already
-		return d.known(integer(n))
+	if n, ok := a.With["n"]; ok && integer(n) <= len(d.log) {
+		return nil // the replica has it already
 	}
 	r, err := request(len(d.log)+1, a.With["o"].(map[string]any))
 	if err != nil {
 		return err
 	}
-	d.log = append(d.log, r)
-	return d.known(len(d.log))
+	if d.log = append(d.log, r); d.design == replica.ResetRecord {
+		return nil
+	}
+	return d.known(state{op: len(d.log)})
 }
 
 func takeStageManifest(d *driver, a *behaviours.Act) error {

@@ -46,12 +46,19 @@ func (w elsewhere) Observe(e observe.Event) {
 	w.Sink.Observe(e)
 }
 
-// known lets who watches see the leader apply the first n ops of the log.
-func (d *driver) known(n int) error {
-	if l := d.coming.leader; l != nil && n > len(l.log) {
-		return l.applyAll(slices.Clone(d.log[:n]))
+// known lets who watches see the leader come to a state. Its floor is where its journal
+// ends when it purges, so under reset-record it waits for the offer that has one.
+func (d *driver) known(x state) error {
+	l := d.coming.leader
+	if l == nil || x.op <= len(l.log) {
+		return nil
 	}
-	return nil
+	if l.r.View().Facts.Generation == 0 {
+		if err := l.purgeAt(d.log, x); err != nil {
+			return err
+		}
+	}
+	return l.applyAll(slices.Clone(d.log[:x.op]))
 }
 
 // tellOffer tells who watches what the leader offers.

@@ -210,6 +210,8 @@ func takePowerLossReset(d *driver, a *behaviours.Act) error {
 	d.powerLoss(func(c crashfs.Change) bool {
 		in, name, _ := cutLast(c.Path)
 		switch {
+		case !on(c):
+			return false
 		case in == bookmarks:
 			return back[name] || c.Nth < writes[name]
 		case c.Path == bookmarks && c.From != "":
@@ -219,7 +221,7 @@ func takePowerLossReset(d *driver, a *behaviours.Act) error {
 		case c.Path == segments && c.From != "":
 			return !back["seg-"]
 		}
-		return back["seg-"] && strings.HasPrefix(c.Path, segments) || keep.change(c) && on(c)
+		return back["seg-"] && strings.HasPrefix(c.Path, segments) || keep.change(c)
 	})
 	return nil
 }

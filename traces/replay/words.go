@@ -51,6 +51,10 @@ func Words(a *behaviours.Act) string {
 			}
 		case string:
 			words = append(words, name+"="+v)
+		case map[string]any:
+			if name == "x" { // what is offered
+				words = append(words, fmt.Sprintf("n=%d g=%d floor=%d", integer(v["n"]), integer(v["g"]), integer(v["floor"])))
+			}
 		}
 	}
 	if o, ok := a.With["o"].(map[string]any); ok {
