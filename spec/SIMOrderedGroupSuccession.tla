@@ -15,9 +15,9 @@
 (*     last op is of the latest term, or is the last of that. What of it was never committed  *)
 (*     is one op at most, as in the specification.                                     *)
 (*                                                                           *)
-(* How far the new incarnation is known to agree with the one before is left out, o = 0:      *)
+(* How far the new incarnation is known to agree with the one before is left open, o = 0:    *)
 (* that is a commit index on a disk, a hint, and nobody asks here with a position of an      *)
-(* older incarnation.                                                             *)
+(* older incarnation. It may reach to what was committed of the journal, and no further.     *)
 EXTENDS SIMOrderedGroup
 
 VARIABLES
@@ -207,5 +207,7 @@ SuccessionSpec == SuccessionInit /\ [][SuccessionNext]_<<vars, sim, members>>
 MembersShown ==
     [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor,
      due |-> Due \/ Ending, held |-> held, stale |-> stale, member |-> member, change |-> change, basis |-> basis,
+     most |-> IF last.a # "NewIncarnation" THEN [g |-> 0, o |-> 0]
+              ELSE [g |-> ghost_hist[last.n + 1].gen, o |-> End(ghost_hist[last.n + 1])],
      persisted |-> [messages |-> Persisted(AppendOp(NoSession, 1)), bookmarks |-> Persisted(DeleteOp(k1))]]
 =============================================================================

@@ -41,6 +41,8 @@ type group struct {
 	begun       []int         // ops of the specification with which later ones began
 	basis       op.Number     // the last op of the ones before, 1 if there are none
 	change      change        // of members, the last that was proposed
+	most        []op.Position // up to where they can agree with the ones before
+	claimed     *Difference   // a replica says that one agrees further
 }
 
 // member is one of them with its machine.
@@ -117,6 +119,9 @@ func (g *group) begin(n int) error {
 // Observe implements observe.Sink.
 func (m *member) Observe(e observe.Event) {
 	m.seen = append(m.seen, e)
+	if e.Action == "NewIncarnation" {
+		m.g.claims(&e)
+	}
 	if m.g.watch != nil {
 		m.g.watch.Observe(e)
 	}

@@ -58,7 +58,7 @@ var logGroupRows = []GroupRow{
 	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "Of a journal that need not be synced the first ops are left, as many as the model says.", takeGroupPowerLoss),
 	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at the boundary: it has saved no checkpoint since.", takeGroupBoot),
 	groupRow("Rejoin", "none, if replica `r` lost power under a policy that does not sync all; else put an empty disk in", "impl/replica: renounce, joinGroup, admitMember", "It finds out when it boots. Three ops that only take a number take it in: it asks for the first two, the leader proposes them, and the last by itself.", takeRejoin),
-	groupRow("NewIncarnation", "open all that are down; let the plane decide, seal all as it says; let all copy the log that it chose, and materialize it", "impl/meta: begin; impl/replica: seal, openCopying", "The op with which it begins is none of the implementation. `o` is not compared: it is a commit index on a disk, a hint.", takeNewIncarnation),
+	groupRow("NewIncarnation", "open all that are down; let the plane decide, seal all as it says; let all copy the log that it chose, and materialize it", "impl/meta: begin; impl/replica: seal, openCopying", "The op with which it begins is none of the implementation. Up to where a replica says that it agrees with the one before, which is a hint, must be committed of the log that was chosen.", takeNewIncarnation),
 }
 
 func takeReconcile(g *group, a *behaviours.Act) error {
@@ -281,6 +281,9 @@ func (g *group) act(t *Group, a *behaviours.Act) (*Difference, error) {
 		}
 		if diff := untaken(a, t.Rows[i].take(g, a)); diff != nil {
 			return diff, nil
+		}
+		if g.claimed != nil {
+			return g.claimed, nil
 		}
 	}
 	return differ("", t.want(a.State), t.state(g, a.State)), nil

@@ -24,6 +24,9 @@ func settled(a *behaviours.Act) *behaviours.Act {
 		if x, ok := a.State["change"].(map[string]any); ok && integer(x["n"]) == len(log) {
 			out.With["of"], out.With["step"], out.With["commit"] = x["r"], x["step"], a.State["commit"]
 		}
+	case "NewIncarnation":
+		delete(out.With, "rest") // the plane finds that
+		out.With["most"] = a.State["most"]
 	case "PowerLoss":
 		if held, ok := a.State["held"].(map[string]any); ok {
 			out.With["kept"] = held[fmt.Sprintf("r%d", a.Replica)]

@@ -8,6 +8,7 @@ import (
 
 	"purgelab/impl/engine"
 	"purgelab/impl/journal"
+	"purgelab/impl/observe"
 	"purgelab/impl/record"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs"
@@ -233,6 +234,8 @@ func takeNewIncarnation(g *group, a *behaviours.Act) error {
 	if g.goesOn != nil {
 		past = append(past, g.goesOn.Past...)
 	}
+	most := a.With["most"].(map[string]any)
+	g.most = append(g.most, op.Position{Incarnation: g.incarnation, Generation: op.Generation(integer(most["g"])), Offset: op.Offset(integer(most["o"]))})
 	p := g.plane.decided(1)
 	g.incarnation = p.Incarnation
 	g.goesOn = &replica.Base{From: p.Source.From, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced, Past: past}
@@ -255,6 +258,16 @@ func takeNewIncarnation(g *group, a *behaviours.Act) error {
 		}
 	}
 	return nil
+}
+
+// claims looks at up to where a replica says that an incarnation agrees with the one before.
+func (g *group) claims(e *observe.Event) {
+	at, err := op.ParsePosition(e.Key)
+	if i := e.Count - 2; err != nil || i < 0 || i >= len(g.most) {
+		g.claimed = &Difference{Field: "agreed", Want: none, Got: e.Key}
+	} else if most := g.most[i]; at.Generation > most.Generation || at.Generation == most.Generation && at.Offset > most.Offset {
+		g.claimed = &Difference{Field: "agreed", Want: "at most " + most.String(), Got: e.Key}
+	}
 }
 
 // copyBases lets replicas that have no base get it.
