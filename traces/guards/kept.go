@@ -20,6 +20,7 @@ type kept struct {
 	mu      sync.Mutex
 	file    *os.File
 	answers map[question]string // what the check says; nothing: it is green
+	by      map[string]string   // who noticed a guard, perhaps before what it reads was changed
 }
 
 // line is one of the file.
@@ -37,13 +38,13 @@ func openKept(dir string) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{file: file, answers: map[question]string{}}
+	k := &kept{file: file, answers: map[question]string{}, by: map[string]string{}}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var x line
 		if json.Unmarshal(lines.Bytes(), &x) == nil { // one that was cut off says nothing
-			k.answers[x.question] = x.Says
+			k.note(x.question, x.Says)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -53,6 +54,20 @@ func openKept(dir string) (*kept, error) {
 		_, err = file.WriteString("\n") // the last line may be cut off
 	}
 	return k, err
+}
+
+func (k *kept) note(q question, says string) {
+	k.answers[q] = says
+	if says != "" && says != senseless {
+		k.by[q.Guard] = q.Check
+	}
+}
+
+// noticedBy is a check that noticed a guard when it was asked last.
+func (k *kept) noticedBy(g *Guard) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.by[g.String()]
 }
 
 // answer is what was answered.
@@ -67,7 +82,7 @@ func (k *kept) answer(q question) (says string, ok bool) {
 func (k *kept) keep(q question, says string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.answers[q] = says
+	k.note(q, says)
 	text, err := json.Marshal(line{q, says})
 	if err != nil {
 		return err

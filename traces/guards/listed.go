@@ -7,7 +7,6 @@ import "strings"
 var listed = []struct{ module, name, text, why string }{
 	{"AgreedLog", "Stop", "r \\notin down", "a replica that is down and stops is down as before"},
 	{"Intent", "Ask", "g > intent", "whoever asks, asks for the next generation"},
-	{"ResetRecordGroup", "PurgeLocally", "rep[r].up", "a replica that stops keeps its state: one that purges and stops leaves the same"},
 }
 
 // Why says why nobody has to notice a change; empty: there is no reason.

@@ -21,33 +21,32 @@ func ties(root string) ([]check, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range []struct{ model, module string }{
-		{"sim-ordered-group", "SIMOrderedGroup"}, {"sim-advance-group", "SIMAdvanceGroup"}, {"sim-reset-record-group", "SIMResetRecordGroup"},
-		{"sim-ordered-group-succession", "SIMOrderedGroupSuccession"}, {"sim-advance-group-succession", "SIMAdvanceGroupSuccession"},
+	for _, g := range []struct{ model, module, cfg string }{
+		{"sim-ordered-group", "SIMOrderedGroup", ""}, {"sim-advance-group", "SIMAdvanceGroup", ""}, {"sim-reset-record-group", "SIMResetRecordGroup", ""},
+		{"sim-ordered-group-succession", "SIMOrderedGroupSuccession", ""}, {"sim-ordered-group-succession-messages", "SIMOrderedGroupSuccession", "Messages"},
+		{"sim-advance-group-succession", "SIMAdvanceGroupSuccession", ""},
 	} {
-		out = append(out, testCheck("replay of "+g.model, "traces/replay", pattern("TestGroups", g.model), g.module))
+		out = append(out, testCheck("replay of "+g.model, "traces/replay", pattern("TestGroups", g.model), g.module, g.cfg))
 	}
 	for _, r := range []struct{ design, model, module string }{
 		{"ordered", "two ops", "SIMOrdered"}, {"ordered", "three ops", "SIMOrdered"}, {"ordered", "transfers", "SIMTransfer"},
 		{"advance", "two ops", "SIMAdvance"}, {"advance", "three ops", "SIMAdvance"}, {"advance", "transfers", "SIMTransferAdvance"},
 		{"reset-record", "two ops", "SIMResetRecord"}, {"reset-record", "transfers", "SIMTransferReset"},
 	} {
-		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module))
+		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module, ""))
 	}
-	contract := testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition")
-	contract.files = nil
-	for _, cfg := range []string{"", "Continue", "SessionsFew", "Succession"} {
-		contract.files = append(contract.files, filepath.Join("spec", "MCPartition"+cfg+".cfg"))
-	}
-	return append(out, contract), nil
+	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition", "", "Continue", "SessionsFew", "Succession")), nil
 }
 
-// testCheck is a test of the project that has TLC read a module with its configuration.
-func testCheck(name, pkg, run, module string) check {
-	return check{
-		name: name, kind: Tie, modules: []string{module}, files: []string{filepath.Join("spec", module+".cfg")},
-		red: func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, pkg, run) },
+// testCheck is a test of the project that has TLC read a module with configurations, named
+// by what follows the name of the module.
+func testCheck(name, pkg, run, module string, cfgs ...string) check {
+	c := check{name: name, kind: Tie, modules: []string{module}}
+	for _, cfg := range cfgs {
+		c.files = append(c.files, filepath.Join("spec", module+cfg+".cfg"))
 	}
+	c.red = func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, pkg, run) }
+	return c
 }
 
 // pattern is that of a test, and of one among its parts.

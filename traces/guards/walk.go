@@ -70,8 +70,9 @@ func (a *Asker) every(list []Guard, ask asking) error {
 	return nil
 }
 
-// each asks for guards until one is noticed, if none is known to be: ties for the first
-// few that they can notice, then models for a few at a time.
+// each asks for guards until one is noticed, if none is known to be: who noticed one before
+// what they read was changed; ties for the first few that they can notice; then models for
+// a few at a time.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
 		if slices.ContainsFunc(list, func(g Guard) bool { return a.Answer(&g).Kind == k }) {
@@ -79,8 +80,16 @@ func (a *Asker) each(list []Guard, ask asking) error {
 		}
 		var can []Guard
 		for _, g := range list {
-			if a.askable(&g, k) {
-				can = append(can, g)
+			if !a.askable(&g, k) {
+				continue
+			}
+			can = append(can, g)
+			i := slices.IndexFunc(a.checks, func(c check) bool { return c.name == a.kept.noticedBy(&g) && c.kind == k && c.can(&g) })
+			if i < 0 {
+				continue
+			}
+			if noticed, err := ask(&a.checks[i], &g); noticed || err != nil {
+				return err
 			}
 		}
 		for some := range slices.Chunk(can, few) {

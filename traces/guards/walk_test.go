@@ -104,6 +104,15 @@ func TestAnswersHold(t *testing.T) {
 	require.NotEmpty(t, asked(t, a, list, false))
 }
 
+// When what they read was changed, who noticed a guard is asked for it first.
+func TestWhoNoticedIsAskedAgain(t *testing.T) {
+	folder := t.TempDir()
+	a, list := toy(t, folder, nil, says{Tie, "five"}, says{Tie, "three"})
+	require.Len(t, asked(t, a, list, false), 4+3+1)
+	a, list = toy(t, folder, map[string]string{"More": "A == TRUE\n"}, says{Tie, "five"}, says{Tie, "three"})
+	require.Equal(t, []string{"check of three: three", "check of three: nothing"}, asked(t, a, list, false))
+}
+
 // One tie is asked for a few guards before the next one is.
 func TestTiesInTurn(t *testing.T) {
 	a, list := toy(t, t.TempDir(), nil, says{Tie, "five"}, says{Tie, "two"})
