@@ -19,6 +19,8 @@ type Shown struct {
 	Trace  string `json:"trace,omitempty"` // the name of that trace
 	// Never says why no trace can show it.
 	Never string `json:"never,omitempty"`
+	// Held, of an action, says what its events are held to where that is not the action.
+	Held string `json:"held,omitempty"`
 }
 
 // Missed tells whether a trace should have shown it and none did.
@@ -86,7 +88,8 @@ func Cover(list []*Trace, actions map[string][]string) []Shown {
 			for _, m := range d.modules(j.level) {
 				for _, a := range actions[m] {
 					name := m + "!" + a
-					c.row(d, name).Never = never[name]
+					r := c.row(d, name)
+					r.Never, r.Held = never[name], bounded[j.root][observe.Action(a)]
 				}
 			}
 		}
@@ -141,9 +144,8 @@ func (c *cover) trace(t *Trace) {
 	for _, what := range shownBy(t) {
 		c.saw(d, t, what)
 	}
-	for _, p := range Split(t) {
-		j := d.job(p, t.Header, agreedOf(t, p.Partition))
-		if p.Level == Local {
+	for _, j := range d.jobs(t) {
+		if j.piece.Level == Local {
 			for _, what := range crashesIn(j.steps) {
 				c.saw(d, t, what)
 			}

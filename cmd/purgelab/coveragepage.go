@@ -98,7 +98,11 @@ the first run that does; and how many states TLC reaches by each action in the m
 func firstShown(r *traces.Shown) string {
 	switch {
 	case r.Count > 0:
-		return "`" + strings.TrimPrefix(r.Trace, "purgelab run ") + "`"
+		run := "`" + strings.TrimPrefix(r.Trace, "purgelab run ") + "`"
+		if r.Held != "" {
+			return run + "; held to " + r.Held
+		}
+		return run
 	case r.Never != "":
 		return "in no trace: " + r.Never
 	}

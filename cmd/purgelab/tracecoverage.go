@@ -194,6 +194,8 @@ func printCoverage(cmd *cobra.Command, rows []traces.Shown, count int) (missed i
 		first := r.First
 		if r.Never != "" && r.Count == 0 {
 			first = "in no trace: " + r.Never
+		} else if r.Held != "" {
+			first += "; held to " + r.Held
 		}
 		t.add(r.Design, r.What, r.Count, first)
 	}

@@ -117,6 +117,10 @@ func coverageLines(page string) []string {
 		case len(cells) > 2 && strings.HasPrefix(cells[2], "in no trace"):
 			out = append(out, cells[0]+" | "+strings.TrimSuffix(cells[2], " |"))
 		case strings.HasPrefix(line, "|"):
+			if len(cells) > 2 {
+				_, held, _ := strings.Cut(cells[2], "; held to ")
+				cells[0] += held
+			}
 			out = append(out, cells[0])
 		}
 	}
