@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"purgelab/impl/observe"
+	"purgelab/model/op"
 )
 
 // design is how the traces of one purge design are read and judged.
@@ -102,6 +103,19 @@ func designNames() []string {
 		names = append(names, d.name)
 	}
 	return names
+}
+
+// jobs makes what TLC is given of a trace.
+func (d *design) jobs(t *Trace) []*job {
+	var out []*job
+	of := map[op.Partition]*agreed{}
+	for _, p := range Split(t) {
+		if of[p.Partition] == nil {
+			of[p.Partition] = agreedOf(t, p.Partition)
+		}
+		out = append(out, d.job(p, t.Header, of[p.Partition]))
+	}
+	return out
 }
 
 // job makes what TLC is given of a piece.

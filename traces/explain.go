@@ -136,6 +136,8 @@ func (f facts) after(s step) (out struct{ applied, gen, start, end int64 }) {
 		case "advance":
 			out.start = int64(s.Offset)
 		}
+	case Rejoin:
+		out.applied, out.gen, out.start, out.end = firstOp, 0, 0, 0
 	case Filtered, PurgeDuplicate:
 		out.applied = int64(s.Op)
 	case PurgeComplete:

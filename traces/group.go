@@ -77,7 +77,7 @@ func (b *groupBuilder) add(l Line) {
 			return
 		}
 		if b.line > 0 && r.blank && r.crash < 0 && l.Applied > firstOp {
-			b.out = append(b.out, unseen(l, observe.Event{Action: CopyState, Op: l.Applied}))
+			b.out = append(b.out, copied(l))
 			r.generation = l.Generation
 		}
 		if l.Key != r.home && r.crash >= 0 {
@@ -184,7 +184,7 @@ func agreedOp(e observe.Event) string {
 // does is in one agreed log.
 var agreedRules = []Rule{
 	{Action: Rejoin,
-		Group: words("r"),
+		Group: words("r g ap st en"),
 		Spec:  "OrderedGroup!Rejoin", Code: "impl/replica: Open"},
 	{Action: ChangeMembers, Needs: words("op count"),
 		Group: words("r op n g ap st en"),

@@ -30,7 +30,7 @@ var moveRules = []Rule{
 		Local: words("op g ap st en"),
 		Spec:  "Transfer!Compact", Code: "impl/replica: trimStep"},
 	{Action: OfferTransfer, Needs: words("op term"), May: words("last boundary"),
-		Group: words("r op l g b"),
+		Group: words("r op l g b ap st en"),
 		Spec:  "TransferGroup!OfferTransfer", Code: "impl/replica: serve"},
 	{Action: RefuseTransfer, Needs: words("kind"),
 		Code: "impl/replica: refused"},
@@ -49,7 +49,7 @@ var moveRules = []Rule{
 	{Action: ReclaimOld,
 		Code: "impl/replica: homeStep"},
 	{Action: CopyState, Needs: words("op"),
-		Local: words("op o"), Group: words("r op"),
+		Local: words("op o g ap st en"), Group: words("r op g ap st en"),
 		Code: "impl/replica: copiedState"},
 }
 
@@ -113,11 +113,18 @@ func (m *moving) installed(crash Line, now observe.Event, home string) []step {
 	return out
 }
 
-// begins makes the steps of a state with which a new incarnation begins, up to op n.
-func (m *moving) begins(n op.Number, at Line) []step {
-	out := m.given(n, at)
+// begins makes the steps of a state with which a new incarnation begins, which the event
+// of the line shows.
+func (m *moving) begins(at Line) []step {
+	out := m.given(at.Applied, at)
 	m.blank = false
-	return append(out, unseen(at, observe.Event{Action: CopyState, Op: n}))
+	return append(out, copied(at))
+}
+
+// copied is the CopyState of a state that the boot at a line opens.
+func copied(boot Line) step {
+	return unseen(boot, observe.Event{Action: CopyState, Op: boot.Applied, Generation: boot.Generation,
+		Applied: boot.Applied, Start: boot.Start, End: boot.End})
 }
 
 // movedOps are the ops that were agreed on, for a local piece in which a state takes
@@ -152,25 +159,64 @@ func moveReason(s step, f facts) string {
 	switch {
 	case s.Action == Compact && int64(s.Op) > f.number("disk", "applied"):
 		return fmt.Sprintf("ops up to %d are dropped: a checkpoint holds those up to %d", s.Op, f.number("disk", "applied"))
+	case s.Action == Compact && int64(s.Op) <= f.number("dropped"):
+		return fmt.Sprintf("ops up to %d are dropped: those up to %d are gone already", s.Op, f.number("dropped"))
 	case s.Action == Compact:
-		return fmt.Sprintf("ops up to %d were dropped before, or the event shows another state", s.Op)
+		return stateReason(s, f)
 	case s.Action == OfferTransfer && f.text("joining") == "TRUE":
 		return "the replica has not joined yet"
+	case s.Action == OfferTransfer && int64(s.Applied) == f.number("now", "applied") && (int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end")):
+		return stateReason(s, f)
 	case s.Action == OfferTransfer:
 		return fmt.Sprintf("offers the state as of op %d, knowing op %d to be committed: it has applied op %d, of the era that began with op %d",
 			s.Op, s.Last, f.number("now", "applied"), f.number("now", "boundary"))
 	case (s.Action == StageManifest || s.Action == CommitInstall) && !above:
 		return fmt.Sprintf("takes the state as of op %d: it has ops up to %d", s.Op, held)
 	case s.Action == StageManifest:
-		return fmt.Sprintf("takes the state as of op %d, which nobody offered, or nobody agreed on", s.Op)
+		return stagedReason(s, f)
 	case s.Action == CommitInstall && staged != int64(s.Op), s.Action == StageState, s.Action == DropTransfer:
 		return fmt.Sprintf("the state as of op %d: what is staged is that as of op %d", s.Op, max(staged, 0))
 	case s.Action == CommitInstall && f.text("pull") != "":
 		return stateReason(s, f)
 	case s.Action == CommitInstall:
 		return fmt.Sprintf("the home of the state as of op %d is not whole", s.Op)
+	case s.Action == CopyState && (f.text("up") == "TRUE" || f.number("now", "applied") > firstOp):
+		return fmt.Sprintf("begins with the state as of op %d: it has begun already", s.Op)
+	case s.Action == CopyState && int64(s.Op) > max(f.number("agreed"), f.number("commit")):
+		return fmt.Sprintf("begins with the state as of op %d: ops up to %d are agreed on", s.Op, max(f.number("agreed"), f.number("commit")))
+	case s.Action == CopyState && s.Applied != s.Op:
+		return fmt.Sprintf("applied is %d after it, the state is as of op %d", s.Applied, s.Op)
 	case s.Action == CopyState:
-		return fmt.Sprintf("begins with the state as of op %d, which nobody agreed on, or not at its beginning", s.Op)
+		return fmt.Sprintf("the event shows %s: that is not what the ops up to %d lead to", stateText(s), s.Op)
 	}
 	return ""
+}
+
+// stagedReason: what is taken was not offered, or the event says something else of it.
+func stagedReason(s step, f facts) string {
+	offers, group := f.state.Field("offers")
+	was := ""
+	for _, x := range offers.Items {
+		o := facts{x}
+		if o.number("n") == int64(s.Op) {
+			was = fmt.Sprintf("generation %d with boundary %d", o.number("g"), o.number("b"))
+			if o.number("g") == int64(s.Generation) && o.number("b") == int64(s.Boundary) {
+				return fmt.Sprintf("takes the state as of op %d of generation %d: the replica is at op %d of generation %d",
+					s.Op, s.Generation, f.number("now", "applied"), f.number("now", "gen"))
+			}
+		}
+	}
+	switch {
+	case was != "":
+		return fmt.Sprintf("takes the state as of op %d of generation %d with boundary %d: what was offered is of %s", s.Op, s.Generation, s.Boundary, was)
+	case group:
+		return fmt.Sprintf("takes the state as of op %d, which nobody offered", s.Op)
+	case f.number("agreed") >= 0 && int64(s.Op) > f.number("agreed"):
+		return fmt.Sprintf("takes the state as of op %d: ops up to %d are agreed on", s.Op, f.number("agreed"))
+	case f.number("stage", "n") > 0:
+		return fmt.Sprintf("takes the state as of op %d: that as of op %d is staged", s.Op, f.number("stage", "n"))
+	case int64(s.Applied) != f.number("now", "applied") || int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end"):
+		return stateReason(s, f)
+	}
+	return fmt.Sprintf("takes the state as of op %d of generation %d with boundary %d: the ops up to there make another era", s.Op, s.Generation, s.Boundary)
 }

@@ -50,6 +50,8 @@ func TestMalformedTraces(t *testing.T) {
 		{head + "\n" + strings.Replace(good, `"Serve","offset":0`, `"Commit","op":4,"term":2,"kind":"append","count":1,"offset":3`, 1), `x:2: Commit of kind append with offset 3: it has none before it takes effect`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"group-1","count":2`, 1), `x:2: Materialize of kind delete with count 2: it has none`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"NewIncarnation","op":4,"count":2,"key":"group-1"`, 1), `x:2: NewIncarnation: position "group-1": want i<incarnation>`},
+		{head + "\n" + strings.Replace(good, `"Serve"`, `"NewIncarnation","incarnation":2,"op":4,"count":8,"key":"i1:g0:3"`, 1), `x:2: NewIncarnation: incarnation 8 begins in incarnation 2`},
+		{strings.Replace(head, `ordered`, `reset-record`, 1) + "\n" + strings.Replace(good, `Serve`, `BeginSequence`, 1), `x:2: BeginSequence shows gen=0 applied=1 start=0 end=0: a machine that is down shows nothing`},
 		{head + "\n" + strings.Replace(good, `"Serve"`, `"Materialize","op":4,"kind":"delete","key":"a\"b"`, 1), `x:2: field "key" is "a\"b": quotes and backslashes are not allowed`},
 	} {
 		_, err := Read(strings.NewReader(c.text), "x")
@@ -121,7 +123,7 @@ func legal(r Rule, e observe.Event, i int) observe.Event {
 			out.Count = 2
 		case "key":
 			if r.Action == NewIncarnation {
-				out.Key = "i1:g0:3"
+				out.Key, out.Incarnation = "i1:g0:3", 2
 			}
 			if r.Action == CommitInstall {
 				out.Key = "h1"

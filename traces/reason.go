@@ -173,8 +173,13 @@ func answerReason(s step, f facts) string {
 		case "poll":
 			return fmt.Sprintf("%d records from offset %d answered: the start is %d and the end %d", s.Count, s.Offset, start, end)
 		case "get-bookmark":
-			return fmt.Sprintf("bookmark of %s answered as %d, the replica holds %d (-1: none)", s.Key, s.Offset, bookmark(s, f))
+			return fmt.Sprintf("bookmark of %s answered as %d, the replica holds %d (-1: none, answered as 0)", s.Key, s.Offset, bookmark(s, f))
+		case "list-offsets":
+			return fmt.Sprintf("offset %d listed: the start is %d and the end %d", s.Offset, start, end)
+		case "gone":
+			return fmt.Sprintf("%d records from offset %d are gone: they were planned, so there were some", s.Count, s.Offset)
 		}
+		return fmt.Sprintf("refused (%s) with offset %d: a refusal has none, -1", s.Kind, s.Offset)
 	}
 	return stateReason(s, f)
 }
@@ -227,6 +232,12 @@ func groupReason(s step, f facts) string {
 		return "its incarnation has ended"
 	case s.Action == NewIncarnation && s.Unseen:
 		return beginReason(s, f)
+	case (s.Action == ChangeMembers || s.Action == Joined) && int64(s.Op) < next && up && int64(s.Applied) == next-1:
+		return fmt.Sprintf("op %d changes the membership: the replica has applied op %d", s.Op, next-1)
+	case s.Action == ChangeMembers && f.text("op", "k") != "other" && f.text("op", "k") != "none":
+		return fmt.Sprintf("op %d changes the membership: it is %s", s.Op, f.text("op"))
+	case s.Action == ChangeMembers && int64(s.Applied) != next-1:
+		return stateReason(s, f)
 	case s.Action == ChangeMembers:
 		return fmt.Sprintf("op %d makes %d voters: to another replica it made another number", s.Op, s.Count)
 	case s.Action == Commit && !s.Old && int64(s.Op) != f.number("commit")+1:
@@ -235,8 +246,10 @@ func groupReason(s step, f facts) string {
 		return stateReason(s, f)
 	case s.Action == Commit:
 		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
-	case s.Action == Boot && up:
+	case (s.Action == Boot || s.Action == Rejoin) && up:
 		return "the replica is running already"
+	case s.Action == Rejoin:
+		return stateReason(s, f)
 	case s.Action == Boot && f.text("suspect") == "TRUE":
 		return "it lost power and may have forgotten what it acknowledged: it comes back as a new member only"
 	case s.Action == Boot && int64(s.Applied) < f.number("now", "boundary"):
@@ -258,7 +271,10 @@ func groupReason(s step, f facts) string {
 	case s.Action == NewIncarnation && (int64(s.Applied) == next-1 && int64(s.Start) == f.number("now", "start") && int64(s.End) == f.number("now", "end")):
 		return fmt.Sprintf("incarnation %d goes on from op %d and agrees with the one before up to %s: another replica told otherwise", s.Count, s.Op, s.Key)
 	case s.Action == Joined:
-		return fmt.Sprintf("the replica does not join, or op %d changed no membership", s.Op)
+		if f.text("joining") != "TRUE" {
+			return fmt.Sprintf("op %d lets the replica vote: it is no new member", s.Op)
+		}
+		return fmt.Sprintf("op %d lets the replica vote: it changed no membership", s.Op)
 	case s.Action == BecomeLeader && f.text("joining") == "TRUE":
 		return "the replica has not joined yet"
 	case s.Action == BecomeLeader && f.holds("led", int64(s.Term)):

@@ -118,13 +118,17 @@ func (b *resetGroup) insert(i int, s step) {
 }
 
 // resetLog is the committed log of a group piece from op 1, each op as it was
-// asked for. An append that no replica executed repeats another one.
+// asked for. An append that no replica executed repeats another one, and what was no
+// store and does one is an auto-commit poll: of the key that it was told with first.
 func resetLog(p Piece, a *agreed) [][]string {
 	commits := a.in(0).commits
-	executed := map[op.Number]bool{}
+	executed, polls := map[op.Number]bool{}, map[op.Number]string{}
 	for _, l := range p.Lines {
 		if l.Kind == "append" && (l.Action == Materialize || l.Action == Filtered) {
 			executed[l.Op] = true
+		}
+		if l.Kind == "store" && l.Action == Materialize && polls[l.Op] == "" {
+			polls[l.Op] = l.Key
 		}
 	}
 	log := []string{`[k |-> "other"]`}
@@ -134,6 +138,8 @@ func resetLog(p Piece, a *agreed) [][]string {
 			return [][]string{log}
 		}
 		switch {
+		case c.Kind == "other" && polls[n] != "":
+			log = append(log, fmt.Sprintf(`[k |-> "poll", key |-> "%s"]`, polls[n]))
 		case c.Kind == "append" && !executed[n]:
 			log = append(log, `[k |-> "other"]`)
 		case c.Kind == "append":

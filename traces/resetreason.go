@@ -27,9 +27,7 @@ func resetReason(s step, f facts) string {
 	switch want, step := standing[s.Action]; {
 	case step && stands != want:
 		return fmt.Sprintf("the purge stands at %q, this step comes at %q", stands, want)
-	case (s.Action == UnlinkBookmarks || s.Action == SyncBookmarks) && int64(s.Generation) != f.number("purge", "g"):
-		return fmt.Sprintf("the purge under way is of generation %d, the event says %d", f.number("purge", "g"), s.Generation)
-	case (s.Action == UnlinkSegments || s.Action == SyncSegments) &&
+	case step && s.Action != ResetRecord &&
 		(int64(s.Generation) != f.number("purge", "g") || int64(s.Op) != f.number("purge", "floor")):
 		return fmt.Sprintf("the purge under way is of generation %d with floor op %d, the event says %d and %d", f.number("purge", "g"), f.number("purge", "floor"), s.Generation, s.Op)
 	case s.Action == ResetRecord && int64(s.Op) != f.number("purge", "floor"):
@@ -73,6 +71,8 @@ func resetReason(s step, f facts) string {
 			return fmt.Sprintf("op %d is materialized: the floor is op %d", s.Op, floor)
 		case !filtered && f.text("pending") == "TRUE" && (s.Kind == "store" || s.Kind == "delete"):
 			return fmt.Sprintf("%s is changed while bookmarks are cleaned up for generation %d", s.Key, f.number("now", "gen"))
+		case int64(s.Op) == next && int64(s.Op) > journal:
+			return fmt.Sprintf("op %d: the journal ends at op %d", s.Op, journal)
 		}
 	}
 	return localReason(s, f)

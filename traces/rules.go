@@ -97,6 +97,9 @@ func (h Header) check(e observe.Event) error {
 		if _, err := op.ParsePosition(e.Key); err != nil {
 			return fmt.Errorf("%s: %w", e.Action, err)
 		}
+		if e.Count > int(e.Incarnation) {
+			return fmt.Errorf("%s: incarnation %d begins in incarnation %d", e.Action, e.Count, e.Incarnation)
+		}
 	}
 	switch {
 	case r.asks() && e.Kind == "append" && e.Offset != 0:
@@ -134,7 +137,9 @@ func checkAnswer(e observe.Event) error {
 }
 
 // down tells that there is no state after the event.
-func (r *Rule) down() bool { return r.Action == ProcessCrash || r.Action == PowerLoss }
+func (r *Rule) down() bool {
+	return r.Action == ProcessCrash || r.Action == PowerLoss || r.Action == BeginSequence
+}
 
 // asks tells that the event says what was asked for, and not yet what came of it.
 func (r *Rule) asks() bool {

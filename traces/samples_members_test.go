@@ -86,6 +86,9 @@ var memberCorruptions = []corruption{
 		i := first(t, ev, 0, is(Joined))
 		return slices.Insert(ev, i, ev[i]), i + 1
 	}},
+	{"joined-by-an-op-that-is-applied", "advance-joined-anew", changed(func(e *observe.Event) { e.Op = e.Applied }, is(Joined))},
+	{"members-changed-by-an-op-that-is-applied", "advance-joined-anew", changed(func(e *observe.Event) { e.Op = e.Applied }, is(ChangeMembers))},
+	{"rejoined-with-a-state", "advance-joined-anew", changed(func(e *observe.Event) { e.Applied, e.End = 9, 4 }, is(Rejoin))},
 	{"members-differ", "advance-joined-anew", changed(func(e *observe.Event) { e.Count-- }, is(ChangeMembers), by(2))},
 }
 

@@ -72,6 +72,13 @@ var moveCorruptions = []corruption{
 	{"advance-installed-after-it-was-overtaken", "advance-state-taken", changed(func(e *observe.Event) { e.Last = e.Op }, is(CommitInstall))},
 	{"advance-installed-another-state", "advance-state-taken", changed(func(e *observe.Event) { e.End++ }, is(CommitInstall))},
 	{"advance-installed-with-an-older-bookmark", "advance-state-taken", bootsWith(func(e *observe.Event) { e.Count++ })},
+	{"offered-in-another-state", "state-taken", changed(func(e *observe.Event) { e.End++ }, is(OfferTransfer))},
+	{"reset-offered-in-another-state", "reset-record-state-taken", changed(func(e *observe.Event) { e.End++ }, is(OfferTransfer))},
+	{"compacted-twice", "state-taken", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
+		i := first(t, ev, 0, is(Compact))
+		return slices.Insert(ev, i, ev[i]), i + 1
+	}},
+	{"copied-with-another-end", "advance-state-copied", changed(func(e *observe.Event) { e.End++ }, is(CopyState))},
 	{"copied-another-state", "advance-state-copied", func(t *testing.T, ev []observe.Event) ([]observe.Event, int) {
 		i := first(t, ev, 0, is(CopyState))
 		ev[i].Op--

@@ -44,5 +44,11 @@ var toldCorruptions = []corruption{
 	}},
 	{"reset-unlinks-for-another-purge", "reset-record-one-replica", changed(func(e *observe.Event) { e.Generation++ }, is(UnlinkSegments))},
 	{"reclaims-in-another-state", "one-replica", changed(func(e *observe.Event) { e.End++ }, is(Reclaim))},
+	{"bookmark-answered-as-none", "three-replicas", changed(func(e *observe.Event) { e.Offset = -1 }, is(Answer), of("get-bookmark"))},
+	{"listed-below-the-start", "advance-three-replicas", changed(func(e *observe.Event) { e.Offset = e.Start - 1 }, is(Answer), of("list-offsets"), func(e observe.Event) bool { return e.Start > 1 })},
+	{"refused-with-an-offset", "three-replicas", changed(func(e *observe.Event) { e.Kind, e.Key, e.Offset, e.Count = "offset-out-of-range", "", 0, 0 }, is(Answer))},
+	{"reset-listed-past-the-end", "reset-record-three-replicas", changed(func(e *observe.Event) { e.Offset = e.End + 1 }, is(Answer), of("list-offsets"))},
+	{"reset-unlinks-bookmarks-below-another-floor", "reset-record-one-replica", changed(func(e *observe.Event) { e.Op++ }, is(UnlinkBookmarks))},
+	{"reset-completed-with-another-floor", "reset-record-one-replica", changed(func(e *observe.Event) { e.Op-- }, is(PurgeComplete))},
 	{"advance-reclaims-in-another-state", "advance-one-replica", changed(func(e *observe.Event) { e.End++ }, is(Reclaim))},
 }

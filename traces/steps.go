@@ -98,7 +98,7 @@ func (b *localBuilder) add(i int, l Line) {
 		s.Asked = b.commits[l.Op].Generation
 		b.knows(l.Op)
 	case CopyState:
-		steps := b.begins(l.Op, l)
+		steps := b.begins(l)
 		b.out = append(b.out, steps[:len(steps)-1]...)
 	case StageManifest:
 		if b.running { // else it is a part of CopyState
@@ -135,7 +135,7 @@ func (b *localBuilder) boot(i int, l *Line) {
 		b.lowest, b.saved, b.marker = l.Offset, l.Applied, l.Event
 	}()
 	if first && b.blank && b.later && l.Applied > firstOp {
-		b.out = append(b.out, b.begins(l.Applied, *l)...)
+		b.out = append(b.out, b.begins(*l)...)
 	}
 	moved := !first && l.Key != b.home
 	if moved {

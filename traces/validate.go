@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"purgelab/impl/observe"
-	"purgelab/model/op"
 	"purgelab/traces/tlc"
 )
 
@@ -102,12 +101,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 			out[i].Reason = "not validated: " + why
 			continue
 		}
-		of := map[op.Partition]*agreed{}
-		for _, p := range Split(t) {
-			if of[p.Partition] == nil {
-				of[p.Partition] = agreedOf(t, p.Partition)
-			}
-			j := d.job(p, t.Header, of[p.Partition])
+		for _, j := range d.jobs(t) {
 			j.trace = i
 			jobs = append(jobs, j)
 			out[i].Pieces++
@@ -337,14 +331,20 @@ func (v *validator) explain(ctx context.Context, rejected []*job) error {
 		}
 		furthest[j] = cursor
 		j.stopsAt(cursor)
-		j.reject.State, j.reject.Enabled = p.Items[3].Sorted(), nil
-		for _, a := range p.Items[4].Items {
-			j.reject.Enabled = append(j.reject.Enabled, strings.Trim(a.Text, `"`))
-		}
-		slices.Sort(j.reject.Enabled)
+		j.reject.State, j.reject.Enabled = p.Items[3].Sorted(), enabledIn(p)
 		j.reject.Reason = j.judge.explain(j.steps[cursor-1], j.reject.State)
 	}
 	return nil
+}
+
+// enabledIn are the actions that <<"AT", …>> lists, sorted.
+func enabledIn(at tlc.Value) []string {
+	var out []string
+	for _, a := range at.Items[4].Items {
+		out = append(out, strings.Trim(a.Text, `"`))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // printedValues reads what the specification printed, which TLC breaks into

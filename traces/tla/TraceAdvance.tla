@@ -94,7 +94,7 @@ TakeReclaim ==
 TakeReclaimed ==
     /\ Takes("Reclaim")
     /\ Running
-    /\ E.o = LowestBase \/ There = <<>>
+    /\ There # <<>> => E.o = LowestBase
     /\ UNCHANGED vars
     /\ Shows
     /\ Same
@@ -223,6 +223,8 @@ TakeCopyState ==
     /\ E.op \in 1 .. Len(log)
     /\ Whole(E.op, E.o)
     /\ disk' = Home(E.op, E.o)
+    /\ disk'.ckpt = [applied |-> E.ap, start |-> E.st, end |-> E.en]
+    /\ E.g = 0
     /\ UNCHANGED <<log, up, mem, last, ghosts>>
     /\ Same
 
@@ -254,21 +256,31 @@ Consumed ==
     IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
-(* What could happen in this state, whatever the trace says next. *)
+(* The actions of the specification, and of transfers, that are enabled in this state,     *)
+(* whatever the trace says next.                                                *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
-    IN IF ~Running THEN {"Boot", "PowerLoss"}
-       ELSE {"Materialize", "ProcessCrash", "PowerLoss"}
-            \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
-            \cup If(ENABLED Reclaim(Lowest), "Reclaim")
-            \cup If(ENABLED Serve, "Serve")
+    IN If(ENABLED Boot(disk.ckpt.applied), "Boot")
+       \cup If(ENABLED ProcessCrash, "ProcessCrash")
+       \cup If(ENABLED PowerLossLeaving(disk.synced, disk.bmsSynced, {}), "PowerLoss")
+       \cup IF ~Running THEN {} ELSE
+            LET n == mem.applied + 1
+            IN If(ENABLED Materialize(n, IF n <= Len(log) THEN log[n] ELSE OtherOp), "Materialize")
+               \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
+               \cup If(ENABLED Reclaim(Lowest), "Reclaim")
+               \cup If(ENABLED Serve, "Serve")
+               \cup If(compacted < disk.ckpt.applied, "Compact")
+               \cup If(stage = NoStage /\ mem.applied < Len(log), "StageManifest")
+               \cup If(stage.n # 0 /\ ~stage.whole, "StageState")
+               \cup If(stage.whole /\ stage.n > mem.applied, "CommitInstall")
+               \cup If(stage.n # 0, "DropTransfer")
 
 (* Prints states from a given step on when rejected sequences are run again;    *)
 (* after the last one no action explains the next event.                       *)
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> up, now |-> mem, stage |-> stage, disk |-> Booted, front |-> Front, lowest |-> LowestBase,
+             [up |-> up, now |-> mem, stage |-> stage, dropped |-> compacted, agreed |-> Len(log), disk |-> Booted, front |-> Front, lowest |-> LowestBase,
               batch |-> IF There = <<>> THEN [op |-> 0, base |-> 0, n |-> 0] ELSE There[1],
               ckpt |-> disk.ckpt,
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],

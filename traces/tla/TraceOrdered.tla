@@ -147,7 +147,7 @@ TakeBoot ==
     /\ Takes("Boot")
     /\ OpenHome(E.ap, E.g)
     /\ E.k = disk.marker.st
-    /\ E.k = "none" \/ E.op = disk.marker.p
+    /\ E.k # "none" => E.op = disk.marker.p
     /\ E.f \in {0, Front(disk)}
     /\ E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
     /\ ShowsAll
@@ -205,6 +205,7 @@ TakeCopyState ==
     /\ disk' = LET h == Home(E.op)
                IN [h EXCEPT !.dirs = [g \in DOMAIN h.dirs |->
                                          [h.dirs[g] EXCEPT !.segsSynced = Len(h.dirs[g].segs)]]]
+    /\ LET m == Facts(disk') IN m.applied = E.ap /\ m.start = E.st /\ m.end = E.en /\ m.gen = E.g
     /\ journal' = [journal EXCEPT !.held = E.op]
     /\ UNCHANGED <<log, up, mem, last, ghosts, peers, stage, root, ghost_installs>>
 
@@ -239,19 +240,32 @@ Consumed ==
     IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
-(* What could happen in this state, whatever the trace says next. *)
+(* The actions of the specification that are enabled in this state, whatever the trace  *)
+(* says next. An op that is not in the log yet may be any. Of two the guards are written   *)
+(* out, because TLC would make up the whole state that is offered, many times over.       *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
-        next == mem.applied + 1
-    IN IF ~Running THEN {"Boot", "PowerLoss"}
-       ELSE If(stage.n # 0, "DropTransfer") \cup If(stage.state = "yes" /\ stage.n > journal.held, "CommitInstall") \cup {"ProcessCrash", "PowerLoss"}
-            \cup If(ENABLED Materialize(next, OtherOp), "Materialize")
-            \cup If(ENABLED PurgeBegin(next, mem.settled + 1), "PurgeBegin")
+        n     == NextOp
+        given == Running /\ n <= Len(log)
+        op    == IF given THEN log[n] ELSE OtherOp
+        g     == IF given /\ op.k \in {"purge", "settle"} THEN op.g ELSE mem.settled
+    IN If(ENABLED OpenHome(ReplayFrom, OpenedAtBoot(disk)), "Boot")
+       \cup If(ENABLED ProcessCrash, "ProcessCrash")
+       \cup If(ENABLED PowerLossLeaving(disk.stable, 0, 0, {}), "PowerLoss")
+       \cup IF ~Running THEN {} ELSE
+            If(ENABLED Materialize(n, op), "Materialize")
+            \cup If(ENABLED PurgeBegin(n, IF given THEN g ELSE g + 1), "PurgeBegin")
             \cup If(ENABLED PurgeSwitch(disk.marker.p, disk.marker.g), "PurgeSwitch")
             \cup If(ENABLED PurgeComplete(disk.marker.p, disk.marker.g), "PurgeComplete")
-            \cup If(ENABLED PurgeDuplicate(next, mem.settled), "PurgeDuplicate")
+            \cup If(ENABLED PurgeDuplicate(n, g) \/ ENABLED Materialize(n, SettleOp(g)), "PurgeDuplicate")
             \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
+            \cup If(\E h \in Folders(disk) : ENABLED Reclaim(h), "Reclaim")
             \cup If(ENABLED Serve, "Serve")
+            \cup If(ENABLED Compact(CompactTo), "Compact")
+            \cup If(ENABLED StageManifest(Len(log)), "StageManifest")
+            \cup If(stage.n # 0 /\ stage.state = "no", "StageState")
+            \cup If(stage.state = "yes" /\ Newer(stage.n), "CommitInstall")
+            \cup If(ENABLED DropTransfer, "DropTransfer")
 
 (* Prints states from a given step on when rejected sequences are run again;    *)
 (* after the last one no action explains the next event.                       *)
@@ -259,7 +273,7 @@ Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
              [up |-> up, now |-> mem, disk |-> Facts(disk), marker |-> disk.marker, front |-> Front(disk),
-              held |-> journal.held, stage |-> stage,
+              held |-> journal.held, dropped |-> journal.first, agreed |-> Len(log), stage |-> stage,
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
              Enabled>>)
 =============================================================================

@@ -79,7 +79,11 @@ Knows ==
 
 (* Who offers has applied all that it knows to be committed, so it knows just that. It may be *)
 (* less than is committed. Who offers to whoever begins a new incarnation tells nothing.    *)
-TraceKnown(s) == IF E.l = 0 /\ line > 1 THEN 0 ELSE IF E.l = rep[s].applied THEN E.l ELSE commit + 1
+TraceKnown(s) ==
+    CASE ~(cursor <= Len(Events) /\ E.a = "OfferTransfer") -> rep[s].applied    \* for Enabled
+      [] E.l = 0 /\ line > 1 -> 0
+      [] E.l = rep[s].applied -> E.l
+      [] OTHER -> commit + 1
 
 (* The era of what is offered, or staged, is the one that the event tells. *)
 OfEra(x) == x.f.gen = E.g /\ E.b = IF E.g = 0 THEN 0 ELSE x.f.boundary
@@ -129,7 +133,7 @@ TakeCommit ==
        ELSE /\ Commit(E.op, Op(E.op))
             /\ InTerm(E, TracePolicies[piece].elects)
     /\ Shows
-    /\ E.k = "purge" \/ rep'[E.r].gen = E.g    \* of a purge, g is what it asks for
+    /\ E.k # "purge" => rep'[E.r].gen = E.g    \* of a purge, g is what it asks for
     /\ SameGroup
     /\ SameMoves
 
@@ -205,6 +209,8 @@ TakeChangeMembers ==
     /\ Takes("ChangeMembers")
     /\ UNCHANGED vars
     /\ ShowsAll
+    /\ E.op > E.ap
+    /\ Op(E.op).k \in {"other", "none"}    \* it has no effect, or is not committed yet
     /\ \A m \in members : m.op = E.op => m.n = E.n
     /\ members' = members \cup {[op |-> E.op, n |-> E.n]}
     /\ UNCHANGED <<term, line, began, suspect, joining>>
@@ -214,6 +220,7 @@ TakeJoined ==
     /\ Takes("Joined")
     /\ UNCHANGED vars
     /\ ShowsAll
+    /\ E.op > E.ap
     /\ E.r \in joining
     /\ \E m \in members : m.op = E.op
     /\ joining' = joining \ {E.r}
@@ -274,6 +281,7 @@ TakeBoot ==
 TakeRejoin ==
     /\ Takes("Rejoin")
     /\ Rejoin(E.r)
+    /\ ShowsAll
     /\ joining' = joining \cup {E.r}
     /\ suspect' = suspect \ {E.r}
     /\ UNCHANGED <<term, line, began, members>>
@@ -289,6 +297,7 @@ TakeOfferTransfer ==
     /\ E.l > 0 => E.r \notin joining
     /\ IF pin[E.r].n = E.op THEN UNCHANGED <<vars, pin, counts>> ELSE OfferTransfer(E.r, E.op)
     /\ OfEra(pin'[E.r])
+    /\ Shows
     /\ offers' = offers \cup {pin'[E.r]}
     /\ UNCHANGED <<dropped, known, pull>>
     /\ SameTerms
@@ -329,6 +338,7 @@ TakeCopyState ==
     /\ rep[E.r] = [TraceNewborn EXCEPT !.up = FALSE]
     /\ E.op <= commit
     /\ rep' = [rep EXCEPT ![E.r] = [FactsAfter(@, TraceFirst + 1, E.op) EXCEPT !.up = FALSE]]
+    /\ ShowsAll
     /\ UNCHANGED <<log, commit, intent, last, ghosts>>
     /\ Knows
     /\ SameTerms
@@ -342,12 +352,7 @@ TakeAnswer ==
     /\ LedOnce(E, TracePolicies[piece].elects)
     /\ UNCHANGED vars
     /\ ShowsAll
-    /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en
-                            ELSE E.o >= E.st /\ E.o + E.n <= E.en
-         [] E.k = "get-bookmark" -> E.o = rep[E.r].bm[E.key].o
-                                    \/ (rep[E.r].bm[E.key].o = -1 /\ E.o = 0)
-         [] E.k = "list-offsets" -> E.o \in 0 .. E.en
-         [] OTHER -> TRUE
+    /\ AnswerFits(E, IF E.k = "get-bookmark" THEN rep[E.r].bm[E.key].o ELSE -1)
     /\ SameTerms
     /\ SameMoves
 
@@ -386,16 +391,29 @@ Consumed ==
 (* The replica that the event under the cursor is about. *)
 Who == IF cursor <= Len(Events) THEN E.r ELSE 1
 
-(* What could happen to that replica, whatever the trace says next. *)
+(* The actions of the specification that are enabled for that replica, whatever the      *)
+(* trace says next. Of Boot and OfferTransfer one of the ops is enough.                *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
         n == rep[Who].applied + 1
-    IN If(commit < Len(log), "Commit")
-       \cup IF ~rep[Who].up THEN {"Boot"}
-            ELSE {"ProcessCrash", "PowerLoss", "BecomeLeader", "Answer"}
-                 \cup If(ENABLED Materialize(Who, n, Op(n)), "Materialize")
-                 \cup If(Op(n).k = "purge" /\ ENABLED PurgeComplete(Who, n, Op(n).g), "PurgeComplete")
-                 \cup If(Op(n).k = "purge" /\ ENABLED PurgeDuplicate(Who, n, Op(n).g), "PurgeDuplicate")
+        o == Op(n)
+    IN IF comes \notin {0, Who} THEN {}    \* who told the last op comes to it next
+       ELSE
+       If(ENABLED Commit(commit + 1, Op(commit + 1)), "Commit")
+       \cup If(ENABLED ProcessCrash(Who), "ProcessCrash")
+       \cup If(ENABLED PowerLoss(Who), "PowerLoss")
+       \cup If(Who \notin suspect /\ ENABLED Boot(Who, rep[Who].boundary), "Boot")
+       \cup If(ENABLED Rejoin(Who), "Rejoin")
+       \cup If(Who \notin joining /\ ENABLED BecomeLeader(Who, Len(log) - commit), "BecomeLeader")
+       \cup If(rep[Who].up /\ (TracePolicies[piece].elects => Who \in leaders), "Answer")
+       \cup If(ENABLED Materialize(Who, n, o), "Materialize")
+       \cup If(o.k = "purge" /\ ENABLED PurgeComplete(Who, n, o.g), "PurgeComplete")
+       \cup If(\/ o.k = "purge" /\ ENABLED PurgeDuplicate(Who, n, o.g)
+               \/ o.k = "settle" /\ ENABLED Materialize(Who, n, o), "PurgeDuplicate")
+       \cup If(pin[Who].n = rep[Who].applied \/ ENABLED OfferTransfer(Who, rep[Who].applied), "OfferTransfer")
+       \cup If(rep[Who].up /\ \E x \in offers : Newer(Who, x), "StageManifest")
+       \cup If(ENABLED CommitInstall(Who, pull[Who].n), "CommitInstall")
+       \cup If(ENABLED DropTransfer(Who), "DropTransfer")
 
 (* Prints states from a given step on when rejected sequences are run again;    *)
 (* after the last one no action explains the next event.                       *)
@@ -403,7 +421,8 @@ Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
              [up |-> rep[Who].up, commit |-> commit, floor |-> Floor, term |-> term, led |-> led,
-              leaders |-> leaders, comes |-> comes, known |-> known[Who], offers |-> {x.n : x \in offers}, pull |-> pull[Who].n,
+              leaders |-> leaders, comes |-> comes, known |-> known[Who], 
+              offers |-> {[n |-> x.n, g |-> x.f.gen, b |-> IF x.f.gen = 0 THEN 0 ELSE x.f.boundary] : x \in offers}, pull |-> pull[Who].n,
               suspect |-> Who \in suspect, joining |-> Who \in joining,
               now |-> [f \in DOMAIN rep[Who] \ {"segs", "seen", "up"} |-> rep[Who][f]],
               next |-> Op(rep[Who].applied + 1),

@@ -94,7 +94,7 @@ TakeJournal ==
     /\ Takes("Journal")
     /\ E.op = Len(log) + 1
     /\ Journal(E.does)
-    /\ E.u = 1 \/ Shows    \* of what only the next boot tells nothing is shown
+    /\ E.u = 0 => Shows    \* of what only the next boot tells nothing is shown
 
 TakeFiltered ==
     /\ Takes("Filtered")
@@ -120,9 +120,8 @@ TakeResetFrontier ==
     /\ E.op = work'.floor
     /\ Shows
 
-(* The purge under way is the one that the event tells. What is left of it after a retry  *)
-(* is told without its floor.                                                   *)
-OfPurge == work.g = E.g /\ (E.a \in {"UnlinkSegments", "SyncSegments"} => work.floor = E.op)
+(* The purge under way is the one that the event tells. *)
+OfPurge == work.g = E.g /\ work.floor = E.op
 
 TakeUnlinkSegments ==
     /\ Takes("UnlinkSegments")
@@ -164,6 +163,7 @@ TakeSyncBookmarks ==
 
 TakePurgeComplete ==
     /\ Takes("PurgeComplete")
+    /\ OfPurge
     /\ PurgeComplete(E.g)
     /\ ShowsAll
 
@@ -242,8 +242,8 @@ TakeBoot ==
     /\ E.k = KindOf(disk)
     /\ E.op = mem'.boundary
     /\ E.l = Len(log)
-    /\ E.k = "begun" \/ E.f \in {0, Front(disk')}
-    /\ E.x > 0 \/ E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
+    /\ E.k # "begun" => E.f \in {0, Front(disk')}
+    /\ E.x = 0 => E.n = Cardinality({k \in Keys : mem'.bm[k].o # -1})
     /\ E.x = IF disk.ckpt.resetting > disk.reset.g THEN disk.ckpt.resetting ELSE 0
     /\ ShowsAll
 
@@ -333,32 +333,42 @@ Consumed ==
     IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
-(* What could happen in this state, whatever the trace says next. *)
+(* The actions of the specification that are enabled in this state, whatever the trace  *)
+(* says next. An op, a bookmark or a state on its way may be any. See TraceOrdered of the    *)
+(* guards that are written out.                                                *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
-        next == mem.applied + 1
-    IN IF ~Running THEN {"Boot"}
-       ELSE {"ProcessCrash", "PowerLoss"}
-            \cup If(~mem.orphan, "Journal")
-            \cup If(ENABLED Filtered(next), "Filtered")
-            \cup If(ENABLED Materialize(next), "Materialize")
+        n == mem.applied + 1
+    IN If(ENABLED Boot(disk.ckpt.applied), "Boot")
+       \cup If(ENABLED ProcessCrash, "ProcessCrash")
+       \cup If(ENABLED PowerLossLeaving(Durable(disk), disk.segs, disk.files), "PowerLoss")
+       \cup If(cursor = Len(Events) /\ ENABLED BeginSequence, "BeginSequence")
+       \cup IF ~Running THEN {} ELSE
+            If(ENABLED Journal(OtherOp), "Journal")
+            \cup If(ENABLED Filtered(n), "Filtered")
+            \cup If(ENABLED Materialize(n), "Materialize")
             \cup If(ENABLED Checkpoint(mem.applied), "Checkpoint")
             \cup If(ENABLED ResetFrontier(mem.gen + 1), "ResetFrontier")
             \cup If(ENABLED UnlinkSegments, "UnlinkSegments")
             \cup If(ENABLED SyncSegments, "SyncSegments")
             \cup If(ENABLED ResetRecord(work.g, work.floor), "ResetRecord")
-            \cup If(work.step \in {"clean", "late"} /\ Filed # {}, "UnlinkBookmarks")
+            \cup If(work.step \in {"clean", "late"}, "UnlinkBookmarks")    \* of none, too
             \cup If(ENABLED SyncBookmarks, "SyncBookmarks")
             \cup If(ENABLED PurgeComplete(work.g), "PurgeComplete")
-            \cup If(work.step # "none", "StepFails")
+            \cup If(ENABLED StepFails, "StepFails")
+            \cup If(RetrySync /\ ENABLED SyncFails, "SyncFails")
+            \cup If(ENABLED RecordNotSynced(IF work.step = "none" THEN mem.gen + 1 ELSE work.g), "RecordNotSynced")
             \cup If(ENABLED RetryPurge(mem.gen), "RetryPurge")
-            \cup If(up = "serve" /\ (work.step # "none" \/ Pending), "Hold")
+            \cup If(ENABLED Hold(OtherOp), "Hold")
             \cup If(ENABLED Release, "Release")
             \cup If(ENABLED Refuse, "Refuse")
-            \cup If(stage.x # NoOffer, "DropTransfer")
-            \cup If(stage.state = "yes" /\ Newer(stage.x), "CommitInstall")
             \cup If(ENABLED DropFloor, "DropFloor")
             \cup If(ENABLED Serve, "Serve")
+            \cup If(ENABLED Compact(CompactTo), "Compact")
+            \cup If(ENABLED StageManifest([NoOffer EXCEPT !.n = n, !.g = mem.gen]), "StageManifest")
+            \cup If(stage.x # NoOffer /\ stage.state = "no", "StageState")
+            \cup If(stage.state = "yes" /\ held = <<>> /\ Newer(stage.x), "CommitInstall")
+            \cup If(ENABLED DropTransfer, "DropTransfer")
 
 (* Prints states from a given step on when rejected sequences are run again;    *)
 (* after the last one no action explains the next event.                       *)
@@ -369,7 +379,7 @@ Told ==
               disk |-> [applied |-> disk.ckpt.applied, start |-> disk.ckpt.start, end |-> disk.ckpt.end,
                         gen |-> disk.reset.g, boundary |-> disk.reset.floor, settled |-> disk.done,
                         kind |-> KindOf(disk), marks |-> Marked(disk, disk.ckpt.applied)],
-              journal |-> Len(log), front |-> Front(disk), stage |-> stage.x,
+              journal |-> Len(log), dropped |-> first, front |-> Front(disk), stage |-> stage.x,
               held |-> IF held = <<>> THEN [k |-> "none"] ELSE Head(held),
               next |-> IF Running /\ mem.applied < Len(log) THEN log[mem.applied + 1] ELSE [k |-> "any"]],
              Enabled>>)

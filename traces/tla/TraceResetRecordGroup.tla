@@ -106,8 +106,8 @@ Op(n) == IF n \in DOMAIN log THEN log[n] ELSE [k |-> "none"]
 MayDo(f, o) ==
     LET end == Len(f.msgs)
     IN CASE E.k = "append"  -> o.k = "append" /\ o.n = E.n /\ E.o = end
-         [] E.k = "store"   -> o.k \in {"store", "other"} /\ E.o < end
-                               /\ (o.k = "store" => o.key = E.key /\ o.o = E.o)
+         [] E.k = "store"   -> o.k \in {"store", "poll"} /\ o.key = E.key /\ E.o < end
+                               /\ (o.k = "store" => o.o = E.o)
          [] E.k = "delete"  -> o.k = "delete" /\ o.key = E.key /\ f.bm[E.key] # -1
          [] E.k = "advance" -> o.k = "advance" /\ E.o > f.start /\ E.o <= end
                                /\ E.o = (IF o.o = -1 THEN end ELSE o.o)
@@ -117,7 +117,7 @@ TakeCommit ==
     /\ Takes("Commit")
     /\ E.op = commit + 1
     /\ Commit
-    /\ E.u = 1 \/ (rep[E.r].applied = E.ap /\ rep[E.r].start = E.st /\ Len(rep[E.r].msgs) = E.en)
+    /\ E.u = 0 => (rep[E.r].applied = E.ap /\ rep[E.r].start = E.st /\ Len(rep[E.r].msgs) = E.en)
     /\ InTerm(E, TracePolicies[piece].elects)
 
 TakeBecomeLeader ==
@@ -188,12 +188,7 @@ TakeAnswer ==
     /\ LedOnce(E, TracePolicies[piece].elects)
     /\ UNCHANGED vars
     /\ Showing
-    /\ CASE E.k = "poll" -> IF E.n = 0 THEN E.o = E.en
-                            ELSE E.o >= E.st /\ E.o + E.n <= E.en
-         [] E.k = "get-bookmark" -> E.o = rep[E.r].bm[E.key]
-                                    \/ (rep[E.r].bm[E.key] = -1 /\ E.o = 0)
-         [] E.k = "list-offsets" -> E.o \in 0 .. E.en
-         [] OTHER -> TRUE
+    /\ AnswerFits(E, IF E.k = "get-bookmark" THEN rep[E.r].bm[E.key] ELSE -1)
     /\ SameTerms
 
 (* Offer x is the one that the event tells. *)
@@ -207,6 +202,8 @@ TakeOfferTransfer ==
        THEN rep[E.r].up /\ UNCHANGED <<vars, transfer>>
        ELSE OfferTransfer(E.r, E.op)
     /\ TheOffer(pin'[E.r])
+    /\ E.ap <= rep[E.r].applied
+    /\ E.ap = rep[E.r].applied => Showing    \* else it replays what it has
     /\ offers' = offers \cup {pin'[E.r]}
     /\ UNCHANGED was
     /\ SameTerms
@@ -268,23 +265,36 @@ Consumed ==
 (* The replica that the event under the cursor is about. *)
 Who == IF cursor <= Len(Events) THEN E.r ELSE 1
 
-(* What could happen to that replica, whatever the trace says next. *)
+(* The actions of the specification that are enabled for that replica, whatever the      *)
+(* trace says next. What an op does, a floor, and what is offered only an event tells, so    *)
+(* of these the guards are written out.                                         *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
         f == rep[Who]
-    IN If(commit < Len(log) /\ rep[leader].up, "Commit")
-       \cup IF ~f.up THEN {"Boot"}
-            ELSE {"ProcessCrash", "PowerLoss", "BecomeLeader", "Answer", "ResetRecord"}
-                 \cup If(pull[Who] # NoOffer /\ Newer(Who, pull[Who]), "CommitInstall")
-                 \cup If(f.applied < commit /\ f.applied < f.floor, "Filtered")
-                 \cup If(f.applied < commit /\ f.applied >= f.floor, "Materialize")
+        applies == f.up /\ f.applied < Fewest(commit, f.held)
+    IN IF comes \notin {0, Who} THEN {}    \* who told the last op comes to it next
+       ELSE
+       If(ENABLED Commit, "Commit")
+       \cup If(ENABLED Stop({Who}), "ProcessCrash")
+       \cup If(ENABLED Stop({Who}), "PowerLoss")
+       \cup If(ENABLED Boot(Who), "Boot")
+       \cup If(~f.up /\ ENABLED BeginSequence(Who), "BeginSequence")
+       \cup If(IF Who = leader THEN f.up ELSE ENABLED BecomeLeader(Who), "BecomeLeader")
+       \cup If(f.up /\ (TracePolicies[piece].elects => Who \in leaders), "Answer")
+       \cup If(applies /\ f.applied < f.floor, "Filtered")
+       \cup If(applies /\ f.applied >= f.floor, "Materialize")
+       \cup If(f.up /\ f.gen < intent, "ResetRecord")
+       \cup If(f.up, "OfferTransfer")
+       \cup If(f.up /\ \E x \in offers : Newer(Who, x), "StageManifest")
+       \cup If(ENABLED CommitInstall(Who, pull[Who].n), "CommitInstall")
+       \cup If(ENABLED DropTransfer(Who), "DropTransfer")
 
 (* Prints states from a given step on when rejected sequences are run again;    *)
 (* after the last one no action explains the next event.                       *)
 Told ==
     cursor < TraceFrom[piece] \/
     PrintT(<<"AT", piece, cursor,
-             [up |-> rep[Who].up, pull |-> pull[Who].n, commit |-> commit, term |-> term, led |-> led, leaders |-> leaders, comes |-> comes,
+             [up |-> rep[Who].up, pull |-> pull[Who].n, offers |-> {[n |-> x.n, g |-> x.g, b |-> x.floor] : x \in offers}, commit |-> commit, term |-> term, led |-> led, leaders |-> leaders, comes |-> comes,
               leads |-> [r |-> leader, up |-> rep[leader].up], intent |-> intent,
               now |-> [applied |-> rep[Who].applied, gen |-> rep[Who].gen, boundary |-> rep[Who].floor,
                        start |-> rep[Who].start, end |-> Len(rep[Who].msgs),

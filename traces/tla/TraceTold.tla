@@ -1,9 +1,9 @@
 ------------------------------ MODULE TraceTold ------------------------------
 (* What the trace of a group tells and its specification has no words for: who has    *)
-(* begun to lead, in which terms, and who comes first to an op.                    *)
+(* begun to lead, in which terms, who comes first to an op, and what may be answered.   *)
 (*                                                                           *)
-(* Event fields: a action, r replica, t term, k kind, and u, 1 if the event is not in the   *)
-(* trace, as in TraceOrderedGroup.                                              *)
+(* Event fields: a action, r replica, t term, k kind, o offset, n count, st and en the      *)
+(* bounds, and u, 1 if the event is not in the trace, as in TraceOrderedGroup.          *)
 EXTENDS Integers
 
 VARIABLES
@@ -47,4 +47,14 @@ InTerm(e, elects) ==
 
 (* Whoever answers leads, or has led: a poll that was applied is read to its end.       *)
 LedOnce(e, elects) == elects => e.r \in leaders
+
+(* What is read is within the bounds that the event shows, and an empty poll is one at     *)
+(* the end. Of a bookmark that is not set (-1), and of a time that nothing is as late as,    *)
+(* the offset is 0. A refusal has none, but for one of what is gone, which was planned.     *)
+AnswerFits(e, bookmark) ==
+    CASE e.k = "poll"         -> IF e.n = 0 THEN e.o = e.en ELSE e.o >= e.st /\ e.o + e.n <= e.en
+      [] e.k = "get-bookmark" -> e.o = IF bookmark = -1 THEN 0 ELSE bookmark
+      [] e.k = "list-offsets" -> e.o \in {0} \cup e.st .. e.en
+      [] e.k = "gone"         -> e.o >= 0 /\ e.n > 0
+      [] OTHER                -> e.o = -1
 =============================================================================
