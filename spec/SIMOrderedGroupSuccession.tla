@@ -95,6 +95,7 @@ SuccessionAllowed ==
 (* An op that was proposed now takes r further. *)
 Changes(r) == Len(log) >= floor /\ last'.a = "Propose" /\ last'.o = OtherOp /\ ~Ending /\ Takes(r)
 
+(* Who may be brought ops by a step. *)
 Hears == IF last'.a = "Commit" THEN Running
          ELSE IF last'.a \in Applying THEN {last'.r}
          ELSE {}
@@ -151,7 +152,7 @@ SuccessionGoesOn ==
                   [] a = "PurgeComplete" /\ r = last'.r -> held'[r]
                   [] r \in deaf /\ r \in Hears -> held'[r]
                   [] a \in {"Propose", "Reconcile"} /\ r \in leader /\ (Persisted(log'[Len(log')]) \/ change'.n = Len(log')) -> held'[r]
-                  [] a = "Commit" /\ r \in Running /\ (\E m \in held[r] + 1 .. held'[r] : SyncedOp(m)) -> held'[r]
+                  [] r \in Hears /\ (\E m \in held[r] + 1 .. held'[r] : SyncedOp(m)) -> held'[r]
                   [] OTHER -> Min(stable[r], held'[r])]
        /\ UNCHANGED basis
     /\ (NoQuorum => FewLeft)'
