@@ -41,6 +41,7 @@ MayStep       == TRUE   \* OrderedGroup takes a step in which nobody stops or bo
 MayDrop(r)    == TRUE   \* an offer that could still be had is given up
 MayLetGo(s)   == TRUE
 Counted(x)    == x + 1
+Holds(r)      == known[r]   \* how far r's journal goes, if no more than this is told of it
 
 (* Defect switch that a model may turn on. *)
 StalePullKept == FALSE
@@ -195,7 +196,7 @@ DropOffer(s) ==
 
 -----------------------------------------------------------------------------
 (* Op n can be had from the log, or from r's own journal. *)
-AtHand(r) == NextOf(r) > dropped \/ NextOf(r) <= known[r]
+AtHand(r) == NextOf(r) > dropped \/ NextOf(r) <= Holds(r)
 
 (* The steps of OrderedGroup. A replica that stops offers no more, and keeps what it  *)
 (* has taken of an offer; one that comes back as a new member has nothing.            *)

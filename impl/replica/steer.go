@@ -33,6 +33,11 @@ const (
 	Install
 	// Clear removes one thing that is in no home.
 	Clear
+	// Give sends a chunk of a state that is offered and asked for.
+	Give
+	// Trim compacts the journal up to what is durable and nobody needs who is offered
+	// something, or removes a file that it has left behind.
+	Trim
 )
 
 // do is one piece of one kind of work. What is not to be done now is left alone.
@@ -61,6 +66,10 @@ func (r *Replica) do(j Job) error {
 		return r.sealStep()
 	case j == Clear && r.homes:
 		return r.homeStep()
+	case j == Give && r.sender != nil && r.sender.Work():
+		return r.serveStep()
+	case j == Trim && (r.trim || r.unlink):
+		return r.trimStep()
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ type View struct {
 	Serving         bool
 	Purging         bool
 	Facts           engine.Facts
+	// Offers is the op as of which it offers a state, the lowest one if there are several;
+	// 0: it offers none.
+	Offers op.Number
 	// Agreeing: there is work of consensus to be done.
 	Agreeing bool
 	// Idle: nothing is left to do until the next input, or after a pause.
@@ -38,10 +41,14 @@ func (r *Replica) View() View {
 		return View{ID: r.cfg.ID, Member: r.cfg.member.ID, Incarnation: r.cfg.Incarnation, Joining: r.joining, Sealed: r.sealed, Copying: r.copy != nil}
 	}
 	st := r.node.Status()
+	var offers op.Number
+	if r.sender != nil {
+		offers, _ = r.sender.Lowest()
+	}
 	return View{
 		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
 		Role: st.Role, Term: st.Term, Committed: st.Commit + r.line.shift, Last: r.lastOp(),
-		Agreeing: r.hasConsensusWork(), Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
+		Agreeing: r.hasConsensusWork(), Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Offers: offers, Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
 }
 

@@ -62,7 +62,7 @@ func markdown(rows []Row) string {
 // replayed are the modules whose actions replicas are led through, with the tables.
 var replayed = map[string][]Row{
 	"Ordered": orderedRows, "Transfer": orderedRows, "Advance": advanceRows, "ResetRecord": resetRows, "TransferReset": resetRows,
-	"OrderedGroup": plain(logGroupRows), "ResetRecordGroup": plain(resetGroupRows),
+	"OrderedGroup": plain(logGroupRows), "TransferGroup": plain(moveGroupRows), "ResetRecordGroup": plain(resetGroupRows),
 }
 
 func plain(rows []GroupRow) (out []Row) {
@@ -86,7 +86,6 @@ var untakenActions = []struct{ module, action, why string }{
 	{"ResetRecord", "SyncFails", "the replica stops: that is a PowerLoss"},
 	{"ResetRecordGroup", "BeginSequence", "all replicas lose their journals"},
 	{"Transfer", "Compact", "the log of the driver drops nothing; runs and their traces show it"},
-	{"TransferGroup", "", "who leads a group does not offer a state yet; runs and their traces show it"},
 	{"TransferReset", "Compact", "the log of the driver drops nothing; runs and their traces show it"},
 	{"TransferResetGroup", "", "who leads a group does not offer a state yet; runs and their traces show it"},
 }

@@ -14,6 +14,7 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
@@ -34,7 +35,8 @@ type group struct {
 	// has is how much of its log the leader knows or could know a follower to have, since
 	// it leads.
 	has   []uint64
-	watch Watch // nil: nobody else looks
+	watch Watch  // nil: nobody else looks
+	moves *moves // states that they take from each other, nil: they take none
 
 	incarnation op.Incarnation
 	goesOn      *replica.Base // that it goes on from, nil in the first one
@@ -53,6 +55,7 @@ type member struct {
 	r     *replica.Replica // nil: down
 	boots uint64
 	seen  []observe.Event
+	pull  pulling
 
 	home      string // of its files, as of its last boot
 	losses    uint64 // of power
@@ -69,9 +72,13 @@ const electionTicks, heartbeatTicks = 30, 1
 
 const journalBytes = 1 << 16 // more than a journal comes to
 
-// newGroup is a group whose first replica leads, and nobody asked anything.
-func newGroup(n int, design replica.Design, policy replica.Policy, defects defect.Set) (*group, error) {
+// newGroup is a group whose first replica leads, and nobody asked anything. If it moves,
+// they take each other's state.
+func newGroup(n int, design replica.Design, policy replica.Policy, defects defect.Set, moving bool) (*group, error) {
 	g := &group{design: design, policy: policy, defects: defects}
+	if moving {
+		g.moves = &moves{faults: faultfs.NewSet()}
+	}
 	if err := g.begin(n); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -116,9 +123,13 @@ func (g *group) begin(n int) error {
 	return nil
 }
 
+// name is what the specification calls it.
+func (m *member) name() string { return fmt.Sprintf("r%d", m.id) }
+
 // Observe implements observe.Sink.
 func (m *member) Observe(e observe.Event) {
 	m.seen = append(m.seen, e)
+	m.pull.observe(e)
 	if e.Action == "NewIncarnation" {
 		m.g.claims(&e)
 	}
@@ -128,12 +139,16 @@ func (m *member) Observe(e observe.Event) {
 }
 
 func (m *member) config() replica.Config {
-	return replica.Config{
+	cfg := replica.Config{
 		ID: m.id, Members: machines(len(m.g.members) - 1), Cluster: identity.Cluster, Design: m.g.design, Policy: m.g.policy, FS: m.disk.FS(), Dir: m.dir(),
 		Incarnation: m.g.incarnation, Base: m.g.goesOn, BootID: 1 + m.losses,
 		HeartbeatTicks: heartbeatTicks, ElectionTicks: electionTicks, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: journalBytes,
 		Rand: rand.New(&alike{boot: m.boots, id: uint64(m.id)}), Sink: m, Defects: m.g.defects,
 	}
+	if m.g.moves != nil {
+		m.g.moves.configure(&cfg)
+	}
+	return cfg
 }
 
 // alike makes every election timer a little longer than the shortest, so that ticks alone
@@ -149,6 +164,7 @@ func (l *alike) Uint64() uint64 {
 // open opens the replica, which may have no base yet.
 func (m *member) open() error {
 	m.boots++
+	m.pull.interrupted()
 	r, err := replica.Open(m.config())
 	if err != nil {
 		return err
@@ -186,9 +202,12 @@ func (g *group) step(m *member, in replica.Input) error {
 		err = &stopped{m.id, err}
 	}
 	for _, x := range out.Messages {
-		if x.Raft != nil {
+		switch {
+		case x.Raft != nil:
 			g.queue = append(g.queue, x)
-		} else {
+		case x.Transfer != nil && g.moves != nil:
+			g.moves.sent(m, x)
+		default:
 			g.aside = append(g.aside, x)
 		}
 	}
@@ -225,8 +244,9 @@ func (g *group) pass(from, to int, wanted func(*raftpb.Message) bool) error {
 	return nil
 }
 
-// rounds is more than any exchange takes.
-const rounds = 12
+// rounds is more than any exchange takes: the longest is that with one whom the leader has
+// offered its state, and of whom it hears no more.
+const rounds = 150
 
 // bring has the leader bring a follower all ops up to n and no more. The leader hears of
 // those up to heard.
@@ -263,7 +283,8 @@ func (g *group) bring(to, n, heard int) error {
 }
 
 // cut leaves of a message the ops up to n. One that is left with none is refused by who
-// lacks what comes before, and so the leader learns where to begin again.
+// lacks what comes before, and so the leader learns where to begin again. So it does from who
+// has what it offers instead.
 func cut(m *raftpb.Message, n uint64) bool {
 	for i, e := range m.Entries {
 		if e.GetIndex() > n {
@@ -271,7 +292,7 @@ func cut(m *raftpb.Message, n uint64) bool {
 			break
 		}
 	}
-	return m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat
+	return m.GetType() == raftpb.MsgApp || m.GetType() == raftpb.MsgHeartbeat || m.GetType() == raftpb.MsgSnap
 }
 
 // followers are the members that are up and do not lead, those that count in a majority
@@ -290,12 +311,15 @@ func (g *group) followers() []int {
 	return append(voters, others...)
 }
 
-// commit has op n committed: all that run have it then.
-func (g *group) commit(n int) error {
+// commit has op n committed: all that run have it then, but those that cannot be brought it.
+func (g *group) commit(n int, without ...int) error {
 	if err := g.agree(g.members[g.lead]); err != nil {
 		return err
 	}
 	for _, id := range g.followers() {
+		if slices.Contains(without, id) {
+			continue
+		}
 		// One by one, so that a loss of power can take each.
 		for k := int(g.reached(g.members[id].r.View().Last)) + 1; k < n; k++ {
 			if err := g.bring(id, k, k); err != nil {

@@ -3,7 +3,9 @@ package replay
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +48,8 @@ func TestGroups(t *testing.T) {
 		{"sim-ordered-group-succession", 40, []string{"two-incarnations", "commit-clamped", "lost-disk-unnoticed", "join-once", "boundary-outlives"}},
 		{"sim-ordered-group-succession-messages", 15, []string{"two-incarnations", "suspect-acks"}},
 		{"sim-ordered-group-rejoin", 15, []string{"lost-disk-unnoticed", "join-once"}},
+		{"sim-transfer-group", 150, []string{"older-offer-accepted"}},
+		{"sim-transfer-advance-group", 100, []string{"older-offer-accepted"}},
 		{"sim-advance-group-succession", 15, []string{"two-incarnations", "suspect-votes", "stale-auto-commit"}},
 	} {
 		t.Run(c.model, func(t *testing.T) {
@@ -66,9 +70,17 @@ func TestGroups(t *testing.T) {
 			require.Equal(t, rejoins, steps["learner"] > 0 && steps["voter"] > 0 && steps["end"] > 0)
 			require.Equal(t, rejoins, taken["Rejoin"] > 0)
 			require.Equal(t, begins, taken["NewIncarnation"] > 0)
+			if moving(list[0]) {
+				seen := movesSeen(list)
+				for _, what := range slices.Sorted(maps.Keys(seen)) {
+					t.Logf("%s: %d", what, seen[what])
+					require.Positive(t, seen[what], what)
+				}
+			}
 			for _, g := range Groups {
 				for _, r := range g.Rows {
-					if g.Name == list[0].Design && !rejoins && r.Action != "Rejoin" && r.Action != "NewIncarnation" {
+					moves := slices.ContainsFunc(moveGroupRows, func(x GroupRow) bool { return x.Action == r.Action })
+					if g.Name == list[0].Design && !rejoins && r.Action != "Rejoin" && r.Action != "NewIncarnation" && (!moves || moving(list[0])) {
 						require.Positive(t, taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
 					}
 				}

@@ -36,8 +36,8 @@ type Group struct {
 
 // Groups is all designs.
 var Groups = []Group{
-	{"ordered", logGroupRows, wantLogGroup, (*group).logState},
-	{"advance", slices.DeleteFunc(slices.Clone(logGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
+	{"ordered", slices.Concat(logGroupRows, moveGroupRows), wantLogGroup, (*group).logState},
+	{"advance", slices.DeleteFunc(slices.Concat(logGroupRows, moveGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
 	{"reset-record", resetGroupRows, wantResetGroup, (*group).resetState},
 }
 
@@ -86,7 +86,9 @@ func takePropose(g *group, a *behaviours.Act) error {
 	return g.ask(n, &r)
 }
 
-func takeCommit(g *group, a *behaviours.Act) error { return g.commit(integer(a.With["n"])) }
+func takeCommit(g *group, a *behaviours.Act) error {
+	return g.commit(integer(a.With["n"]), lacking(a)...)
+}
 
 func takeBecomeLeader(g *group, a *behaviours.Act) error {
 	if g.lead != 0 {
@@ -176,7 +178,7 @@ func takeGroupPowerLoss(g *group, a *behaviours.Act) error {
 	if kept := a.With["kept"]; kept != nil {
 		return m.losePower(integer(kept))
 	}
-	m.disk.PowerLossAs(nil)
+	m.disk.PowerLossKeeping(m.pull.kept)
 	return nil
 }
 
@@ -215,6 +217,9 @@ func wantLogGroup(s map[string]any) map[string]any {
 		f["bm"] = bm
 		reps[name] = f
 	}
+	if s["given"] != nil {
+		wantMoves(reps, s)
+	}
 	out := map[string]any{"rep": reps}
 	if len(s["leader"].([]any)) > 0 {
 		out["leader"] = s["leader"].([]any)[0]
@@ -249,6 +254,9 @@ func (g *group) logState(s map[string]any) map[string]any {
 		f["msgs"] = m.messages(&v.Facts)
 		reps[name] = f
 	}
+	if g.moves != nil {
+		g.movesState(reps, s)
+	}
 	out := map[string]any{"rep": reps}
 	if g.lead == 0 {
 		return out
@@ -266,7 +274,7 @@ func (g *group) logState(s map[string]any) map[string]any {
 
 // replayGroup is Replay of several replicas.
 func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defects defect.Set) (*Difference, error) {
-	g, err := newGroup(b.Replicas, design, policyOf(b), defects)
+	g, err := newGroup(b.Replicas, design, policyOf(b), defects, moving(b))
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,12 @@ func settled(a *behaviours.Act) *behaviours.Act {
 		}
 	case "Commit", "Materialize":
 		delete(out.With, "o")
+		if list, ok := a.State["lacking"].([]any); ok && a.Action == "Commit" && len(list) > 0 {
+			out.With["without"] = joined(list)
+		}
+	case "StageChunk":
+		is, _ := given(a.State, fmt.Sprint(a.With["r"]))
+		out.With["batches"] = float64(is.batches)
 	case "BecomeLeader":
 		out.With["n"] = float64(len(log))
 		out.With["commit"] = a.State["commit"]

@@ -1,0 +1,197 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purgelab/impl/observe"
+	"purgelab/impl/record"
+	"purgelab/impl/replica"
+	"purgelab/impl/transfer"
+	"purgelab/impl/vfs/crashfs"
+	"purgelab/impl/vfs/faultfs"
+	"purgelab/traces/behaviours"
+)
+
+// This file is what a group has, and shows, of states that its replicas take from each
+// other.
+
+// moves is what a group has of states on their way.
+type moves struct {
+	faults *faultfs.Set     // of all disks
+	reply  *replica.Message // what a leader sent last
+}
+
+// pulling is what a member takes.
+type pulling struct {
+	from  int              // whose offer it works on, 0: on none
+	home  string           // that it fills, or filled last
+	asked *replica.Message // what it asked for last, nil: that was brought
+	done  *replica.Message // it tells that it has installed it
+}
+
+// moving tells whether a behaviour is of replicas that take each other's state.
+func moving(b *behaviours.Behaviour) bool { return len(b.Acts) > 0 && b.Acts[0].State["given"] != nil }
+
+// configure has every op in a file of the journal, and a chunk for every batch: of the two
+// any number can be dropped, or brought.
+func (s *moves) configure(cfg *replica.Config) {
+	cfg.FS = s.faults.Wrap(cfg.FS)
+	cfg.JournalBytes, cfg.Compact = 1, replica.Compaction{Bytes: 1}
+	cfg.Transfer = replica.TransferOptions{ChunkBytes: 1, Window: 1}
+}
+
+// joined and lacking are who is not brought what the log has, since that begins above what
+// they need: as a parameter, r2,r3, and from it.
+func joined(list []any) string {
+	var names []string
+	for _, name := range list {
+		names = append(names, fmt.Sprint(name))
+	}
+	return strings.Join(names, ",")
+}
+
+func lacking(a *behaviours.Act) (ids []int) {
+	list, _ := a.With["without"].(string)
+	for _, name := range strings.Split(list, ",") {
+		if id, err := strconv.Atoi(strings.TrimPrefix(name, "r")); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// sent keeps what a member sends of a transfer.
+func (s *moves) sent(m *member, x replica.Message) {
+	switch t := x.Transfer; {
+	case t.Request != nil:
+		m.pull.asked = &x
+	case t.Drop != nil && m.id != m.g.lead:
+		m.pull.done = &x
+	default:
+		s.reply = &x
+	}
+}
+
+func (p *pulling) observe(e observe.Event) {
+	switch e.Action {
+	case "StageManifest":
+		p.from, p.home = e.Peer, dir+"/"+e.Key
+	case "DropTransfer":
+		p.from = 0
+	case "CommitInstall":
+		*p = pulling{}
+	}
+}
+
+// interrupted: the member has stopped. What is staged stays.
+func (p *pulling) interrupted() { p.from, p.asked, p.done = 0, nil, nil }
+
+// kept are the changes that outlive a loss of power: of a state on its way all.
+func (p *pulling) kept(c crashfs.Change) bool {
+	return p.home != "" && (c.Path == p.home || strings.HasPrefix(c.Path, p.home+"/") || c.Path == dir && dir+"/"+c.To == p.home)
+}
+
+// onDisk is what a disk shows of a state on its way: the op that it is as of, and how many
+// batches of messages there are.
+type onDisk struct{ op, batches int }
+
+func (m *member) identity() record.Identity {
+	return record.Identity{Cluster: identity.Cluster, Replica: uint32(m.id), Incarnation: 1}
+}
+
+// staged reads it.
+func (m *member) staged() (onDisk, error) {
+	fs := m.disk.FS()
+	number := func(home string) int {
+		n, _ := strconv.Atoi(strings.TrimPrefix(home, "h")) // 0 is the first
+		return n
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return onDisk{}, err
+	}
+	for _, name := range names {
+		home := strings.TrimSuffix(name, "/")
+		if number(home) <= number(m.r.View().Home) {
+			continue // one before
+		}
+		x, err := transfer.Staged(fs, dir+"/"+home, m.identity())
+		if err != nil || x == nil {
+			return onDisk{}, err
+		}
+		in := fmt.Sprintf("%s/%s/gen-%d", dir, home, x.Point.Generation)
+		files, err := fs.List(in)
+		if err != nil {
+			return onDisk{}, err
+		}
+		f := &folder{}
+		for _, file := range files {
+			if strings.HasPrefix(file, "seg-") {
+				if err := f.readBatches(fs, in+"/"+file); err != nil {
+					return onDisk{}, err
+				}
+			}
+		}
+		return onDisk{int(counted(uint64(x.Point.Applied), base)), len(f.segs)}, nil
+	}
+	return onDisk{}, nil
+}
+
+// given is what the specification says of a state on its way to a member: the op that it
+// is as of, and how many batches of messages have come of it. A chunk of the
+// specification is half of a state: here all messages but the last batch, and that one,
+// for all that is no message comes with the offer. told tells whether it is compared:
+// what a member came to by itself it may keep for a while.
+func given(s map[string]any, name string) (is onDisk, told bool) {
+	x := s["given"].(map[string]any)[name].(map[string]any)
+	is = onDisk{op: integer(x["n"])}
+	switch n := integer(x["batches"]); integer(x["got"]) {
+	case 1:
+		is.batches = max(n-1, 0)
+	case 2:
+		is.batches = n
+	}
+	return is, is.op == 0 || is.op > integer(s["known"].(map[string]any)[name])
+}
+
+func (is onDisk) shown() map[string]any {
+	return map[string]any{"n": float64(is.op), "batches": float64(is.batches)}
+}
+
+// wantMoves adds to a state what TransferGroup has besides: what who leads offers, and
+// what others are given.
+func wantMoves(reps, s map[string]any) {
+	for name, v := range reps {
+		f := v.(map[string]any)
+		if f["up"] != true {
+			continue
+		}
+		f["offers"] = 0.0
+		if slices.Contains(s["leader"].([]any), any(name)) {
+			f["offers"] = s["offered"].(map[string]any)[name]
+		}
+		if is, told := given(s, name); told {
+			f["given"] = is.shown()
+		}
+	}
+}
+
+// movesState adds what the replicas show, in that form.
+func (g *group) movesState(reps, s map[string]any) {
+	for _, m := range g.members[1:] {
+		if m.r == nil {
+			continue
+		}
+		f := reps[m.name()].(map[string]any)
+		f["offers"] = counted(uint64(m.r.View().Offers), base)
+		if _, told := given(s, m.name()); told {
+			is, err := m.staged()
+			if f["given"] = is.shown(); err != nil {
+				f["given"] = err.Error()
+			}
+		}
+	}
+}

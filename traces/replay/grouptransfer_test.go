@@ -1,0 +1,62 @@
+package replay
+
+import "purgelab/traces/behaviours"
+
+// movesSeen counts what replicas that take each other's state should have come across.
+func movesSeen(list []*behaviours.Behaviour) map[string]int {
+	n := map[string]int{
+		"offers": 0, "logs that begin later": 0, "installs": 0, "installs that are a purge": 0, "installs of a state from before a purge": 0,
+		"installs of messages": 0, "states taken from two": 0, "transfers that a crash interrupts": 0, "offers of what is there": 0,
+		"transfers given up": 0, "offers let go": 0, "offers that end with the lead": 0,
+	}
+	count := func(what string, is bool) {
+		if is {
+			n[what]++
+		}
+	}
+	for _, b := range list {
+		from := map[string]any{} // whom the first half of a state came from
+		for i := 1; i < len(b.Acts); i++ {
+			a, was := &b.Acts[i], b.Acts[i-1].State
+			r, _ := a.With["r"].(string)
+			now, _ := b.Acts[i].State["rep"].(map[string]any)[r].(map[string]any)
+			before, _ := was["rep"].(map[string]any)[r].(map[string]any)
+			leads := len(was["leader"].([]any)) > 0 && was["leader"].([]any)[0] == r
+			switch a.Action {
+			case "OfferTransfer":
+				n["offers"]++
+			case "Compact":
+				n["logs that begin later"]++
+			case "RefuseTransfer":
+				n["offers of what is there"]++
+			case "StageChunk":
+				count("states taken from two", integer(a.With["j"]) == 2 && from[r] != a.With["s"])
+				from[r] = a.With["s"]
+			case "ProcessCrash", "PowerLoss":
+				is, _ := given(was, r)
+				count("transfers that a crash interrupts", is.op > 0)
+			case "DropTransfer":
+				n["transfers given up"]++
+			case "DropOffer":
+				count("offers let go", leads)
+				count("offers that end with the lead", !leads)
+			case "CommitInstall":
+				n["installs"]++
+				count("installs of messages", len(now["segs"].([]any)) > 0)
+				count("installs that are a purge", integer(now["gen"]) > integer(before["gen"]) || b.Design == "advance" && integer(now["start"]) > integer(before["start"]))
+				count("installs of a state from before a purge", purgedSince(a.State["log"].([]any)[integer(a.With["n"]):integer(a.State["commit"])]))
+			}
+		}
+	}
+	return n
+}
+
+// purgedSince tells whether one of the ops is a purge; of advance, a deletion of all records.
+func purgedSince(ops []any) bool {
+	for _, v := range ops {
+		if o := v.(map[string]any); o["k"] == "purge" || o["k"] == "advance" && integer(o["o"]) == -1 {
+			return true
+		}
+	}
+	return false
+}
