@@ -70,26 +70,26 @@ func (a *Asker) every(list []Guard, ask asking) error {
 	return nil
 }
 
-// each asks for guards until one is noticed, if none is known to be: who noticed one before
-// what they read was changed; ties for the first few that they can notice; then models for
-// a few at a time.
+// each asks for guards until one is noticed: first whoever noticed one when asked last, what
+// they read may have changed since; then ties for the first few guards that they can
+// notice; then models for a few at a time.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
-		if slices.ContainsFunc(list, func(g Guard) bool { return a.Answer(&g).Kind == k }) {
-			return nil
+		for i := range list {
+			c := a.noticedBy(&list[i])
+			if c == nil || c.kind != k {
+				continue
+			}
+			if noticed, err := ask(c, &list[i]); noticed || err != nil {
+				return err
+			}
 		}
+	}
+	for _, k := range []Kind{Tie, Model} {
 		var can []Guard
 		for _, g := range list {
-			if !a.askable(&g, k) {
-				continue
-			}
-			can = append(can, g)
-			i := slices.IndexFunc(a.checks, func(c check) bool { return c.name == a.kept.noticedBy(&g) && c.kind == k && c.can(&g) })
-			if i < 0 {
-				continue
-			}
-			if noticed, err := ask(&a.checks[i], &g); noticed || err != nil {
-				return err
+			if a.askable(&g, k) {
+				can = append(can, g)
 			}
 		}
 		for some := range slices.Chunk(can, few) {
@@ -102,6 +102,16 @@ func (a *Asker) each(list []Guard, ask asking) error {
 		}
 	}
 	return nil
+}
+
+// noticedBy is the check that noticed a guard when it was asked last, if there is one.
+func (a *Asker) noticedBy(g *Guard) *check {
+	name := a.kept.noticedBy(g)
+	i := slices.IndexFunc(a.checks, func(c check) bool { return c.name == name && c.can(g) })
+	if i < 0 {
+		return nil
+	}
+	return &a.checks[i]
 }
 
 // until asks check after check, each for all of a list, until one notices; without a kind
