@@ -82,7 +82,7 @@ func (a *Asker) Guards() (map[string][]Guard, error) {
 		}
 		seen := map[string]bool{}
 		for _, g := range list {
-			if !seen[g.String()] && (a.askable(&g, Tie) || a.askable(&g, Model)) { // the same said twice is asked for once
+			if !seen[g.String()] && a.able(&g, Tie)+a.able(&g, Model) > 0 { // the same said twice is asked for once
 				seen[g.String()] = true
 				out[name] = append(out[name], g)
 			}
@@ -113,9 +113,14 @@ func (a *Asker) properties() (map[string]bool, error) {
 	return out, nil
 }
 
-// askable tells whether a check of the kind can notice the change.
-func (a *Asker) askable(g *Guard, k Kind) bool {
-	return slices.ContainsFunc(a.checks, func(c check) bool { return c.kind == k && c.can(g) })
+// able is how many checks of the kind can notice the change.
+func (a *Asker) able(g *Guard, k Kind) (n int) {
+	for i := range a.checks {
+		if c := &a.checks[i]; c.kind == k && c.can(g) {
+			n++
+		}
+	}
+	return n
 }
 
 // notices tells that a check is red for a change and makes sense of it, and green without;

@@ -121,11 +121,11 @@ func (a *Asker) all(list []models.Model) ([]check, error) {
 		}
 		return 0
 	}
+	out, err := ties(a.root, list)
 	list = slices.DeleteFunc(slices.Clone(list), func(m models.Model) bool { return m.Mode != "check" || m.Seconds > mostSeconds })
 	slices.SortStableFunc(list, func(a, b models.Model) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Seconds, b.Seconds))
 	})
-	out, err := ties(a.root)
 	for _, m := range list {
 		out = append(out, modelCheck(m))
 	}

@@ -46,6 +46,16 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// A tie whose test is not there says nothing.
+func TestNoSuchTest(t *testing.T) {
+	a, _ := asker(t, t.TempDir())
+	dir := t.TempDir()
+	w, err := newWorkspace(a.root, dir, a.tool, &programs{root: a.root, dir: filepath.Join(dir, "tests")})
+	require.NoError(t, err)
+	_, err = w.test(context.Background(), "traces/replay", pattern("TestGroups", "sim-nobody"))
+	require.EqualError(t, err, "traces/replay has no test ^TestGroups$/^sim-nobody$")
+}
+
 // A sample is odd if it is judged otherwise than is told of it.
 func TestOdd(t *testing.T) {
 	rejected := func(line int, reason string) *traces.Report {

@@ -11,39 +11,39 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"purgelab/traces/models"
 )
 
 // ties are the checks that hold the specification to something else: samples of traces,
 // the implementation to drawn behaviours of a group and to every transition of a replica,
 // the model to every transition of the contract.
-func ties(root string) ([]check, error) {
+func ties(root string, list []models.Model) ([]check, error) {
 	out, err := traceChecks(root)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range []struct{ model, module, cfg string }{
-		{"sim-ordered-group", "SIMOrderedGroup", ""}, {"sim-advance-group", "SIMAdvanceGroup", ""}, {"sim-reset-record-group", "SIMResetRecordGroup", ""},
-		{"sim-ordered-group-succession", "SIMOrderedGroupSuccession", ""}, {"sim-ordered-group-succession-messages", "SIMOrderedGroupSuccession", "Messages"},
-		{"sim-advance-group-succession", "SIMAdvanceGroupSuccession", ""},
-	} {
-		out = append(out, testCheck("replay of "+g.model, "traces/replay", pattern("TestGroups", g.model), g.module, g.cfg))
+	for _, m := range list {
+		if m.Mode == "simulate" && strings.Contains(m.Module, "Group") {
+			out = append(out, testCheck("replay of "+m.Name, "traces/replay", pattern("TestGroups", m.Name), m.Module, m.Cfg))
+		}
 	}
 	for _, r := range []struct{ design, model, module string }{
 		{"ordered", "two ops", "SIMOrdered"}, {"ordered", "three ops", "SIMOrdered"}, {"ordered", "transfers", "SIMTransfer"},
 		{"advance", "two ops", "SIMAdvance"}, {"advance", "three ops", "SIMAdvance"}, {"advance", "transfers", "SIMTransferAdvance"},
 		{"reset-record", "two ops", "SIMResetRecord"}, {"reset-record", "transfers", "SIMTransferReset"},
 	} {
-		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module, ""))
+		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model), r.module+".tla", r.module+".cfg"))
 	}
-	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition", "", "Continue", "SessionsFew", "Succession")), nil
+	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition.tla",
+		"MCPartition.cfg", "MCPartitionContinue.cfg", "MCPartitionSessionsFew.cfg", "MCPartitionSuccession.cfg")), nil
 }
 
-// testCheck is a test of the project that has TLC read a module with configurations, named
-// by what follows the name of the module.
+// testCheck is a test of the project that has TLC read a module with configurations.
 func testCheck(name, pkg, run, module string, cfgs ...string) check {
-	c := check{name: name, kind: Tie, modules: []string{module}}
+	c := check{name: name, kind: Tie, modules: []string{strings.TrimSuffix(module, ".tla")}}
 	for _, cfg := range cfgs {
-		c.files = append(c.files, filepath.Join("spec", module+cfg+".cfg"))
+		c.files = append(c.files, filepath.Join("spec", cfg))
 	}
 	c.red = func(ctx context.Context, w *workspace) (string, error) { return w.test(ctx, pkg, run) }
 	return c
@@ -75,12 +75,14 @@ func (w *workspace) test(ctx context.Context, pkg, run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, program, "-test.run", run, "-test.timeout", testTimeout.String(), "-test.failfast")
+	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.run", run, "-test.timeout", testTimeout.String(), "-test.failfast")
 	cmd.Dir = w.in(filepath.FromSlash(pkg))
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
+	case err == nil && strings.Count(string(out), "=== RUN") <= strings.Count(run, "/"):
+		return "", fmt.Errorf("%s has no test %s", pkg, run)
 	case err == nil:
 		return "", nil
 	case ctx.Err() != nil || !errors.As(err, &exit):

@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -72,7 +73,8 @@ func (a *Asker) every(list []Guard, ask asking) error {
 
 // each asks for guards until one is noticed: first whoever noticed one when asked last, what
 // they read may have changed since; then ties for the first few guards that they can
-// notice; then models for a few at a time.
+// notice; then models for a few at a time, first those that the fewest can notice:
+// properties, which few models are there to miss.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
 		for i := range list {
@@ -88,10 +90,11 @@ func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
 		var can []Guard
 		for _, g := range list {
-			if a.askable(&g, k) {
+			if a.able(&g, k) > 0 {
 				can = append(can, g)
 			}
 		}
+		slices.SortStableFunc(can, func(x, y Guard) int { return cmp.Compare(a.able(&x, k), a.able(&y, k)) })
 		for some := range slices.Chunk(can, few) {
 			if noticed, err := a.until(some, k, ask); noticed || err != nil {
 				return err

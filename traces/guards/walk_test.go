@@ -126,6 +126,10 @@ func TestModelsComeLast(t *testing.T) {
 	require.Equal(t, []string{"check of five: one", "check of five: two", "check of five: three", "check of five: four", "check of two: one", "check of two: two", "check of two: nothing"}, asked(t, a, list, false))
 	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"})
 	require.Len(t, asked(t, a, list, false), 5)
+
+	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"}, says{Model, "one"})
+	a.checks[1].notices = func(g *Guard) bool { return g.Text != "two" }
+	require.Equal(t, "check of x': two", asked(t, a, list, false)[0], "whom the fewest can notice")
 }
 
 // A check that is red without a change counts for nothing.
