@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func writeCounterexample(cmd *cobra.Command, tool tlc.Tool, spec string, m model
 	} else if err != nil {
 		return undecidedError("%w", err)
 	}
-	c, err := scenario.FromCounterexample(cmd.Context(), b, m.Defect, property, m.Why)
+	c, err := scenario.FromCounterexample(cmd.Context(), b, cmp.Or(m.Defect, m.Name), property, m.Why)
 	if err != nil {
 		return err
 	}

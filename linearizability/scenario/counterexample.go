@@ -44,8 +44,12 @@ func inImplementation(name string) string {
 	return ""
 }
 
-// FromCounterexample makes a scenario of b, which violates property in a model whose
-// specification has a defect; why says what goes wrong then.
+// reached begins what is said of a model that is to show that something can happen.
+const reached = "can be reached: "
+
+// FromCounterexample makes a scenario of b, which violates property in a model. name is
+// that of the defect that its specification has, and why says what goes wrong then; or it
+// is that of a model that shows what can happen.
 func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, property, why string) (*Counterexample, error) {
 	c := &Counterexample{Name: "tlc-" + name}
 	c.Defect = inImplementation(name)
@@ -63,8 +67,12 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	}
 	c.Difference = diff
 	file := c.Name + ".txt"
-	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: It never happens that %s.\n"+
-		"origin: TLC, %s violated\nreplicas: %d\ndesign: %s\n", b.Model, c.Name, why, property, max(b.Replicas, 1), b.Design)
+	says := "It never happens that " + why
+	if what, ok := strings.CutPrefix(why, reached); ok {
+		says = "It happens that " + what + ", and nothing is violated"
+	}
+	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: %s.\n"+
+		"origin: TLC, %s violated\nreplicas: %d\ndesign: %s\n", b.Model, c.Name, says, property, max(b.Replicas, 1), b.Design)
 	answers := slices.Repeat([]string{"?"}, len(steps))
 	s, err := Parse(file, head+"\n"+written(steps, answers, answers))
 	if err != nil {
