@@ -121,6 +121,7 @@ Holds == x < 9
 (* ACTION Step *)
 Step(n) ==
     /\ MayStep(n)
+    /\ Taken
     /\ Low(n)
        \* DEFECT Loose: don't
     /\ Loose \/ (x # n
