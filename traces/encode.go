@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +32,7 @@ type encoder struct {
 	pieces [][][]int // by job and step
 	logs   [][][]int // by job and incarnation
 	long   int       // numbers of the longest step
-	seen   map[int]bool
+	most   int       // the highest number
 }
 
 // shape is what steps of an action have in common; shape0 tells them apart.
@@ -49,7 +48,7 @@ type shape0 struct {
 }
 
 func encode(batch []*job) *encoder {
-	e := &encoder{at: map[shape0]int{}, wordAt: map[string]int{}, seen: map[int]bool{-1: true}}
+	e := &encoder{at: map[shape0]int{}, wordAt: map[string]int{}}
 	for _, j := range batch {
 		steps := make([][]int, len(j.steps))
 		for i := range j.steps {
@@ -109,7 +108,7 @@ func (s *step) fields() []string {
 }
 
 func (e *encoder) number(n int) int {
-	e.seen[n] = true
+	e.most = max(e.most, n)
 	return n
 }
 
@@ -127,9 +126,9 @@ func (e *encoder) word(text string) int {
 const perText = 50
 
 func (e *encoder) write(b *bufio.Writer, logs bool) {
-	numbers := slices.Sorted(maps.Keys(e.seen))
-	width := len(strconv.Itoa(numbers[len(numbers)-1] + 1))
-	e.writeNumbers(b, numbers, width)
+	width := len(strconv.Itoa(e.most + 1))
+	width += width % 2
+	e.writeNumbers(b, width)
 	e.writeShapes(b)
 	texts(b, "TraceTexts", len(e.pieces), func(i int) (numbers []int, size int) {
 		for _, s := range e.pieces[i] {
@@ -163,31 +162,20 @@ func (e *encoder) write(b *bufio.Writer, logs bool) {
 	b.WriteString("\n>>\n")
 }
 
-// writeNumbers writes what turns texts into numbers and words.
-func (e *encoder) writeNumbers(b *bufio.Writer, numbers []int, width int) {
+// writeNumbers writes what turns texts into numbers and words. Two digits are taken at
+// once: TLC looks for an argument among those of a function one by one, so there must not
+// be one for every number.
+func (e *encoder) writeNumbers(b *bufio.Writer, width int) {
 	b.WriteString(`TraceDigit == [c \in {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} |->
     CASE c = "0" -> 0 [] c = "1" -> 1 [] c = "2" -> 2 [] c = "3" -> 3 [] c = "4" -> 4
       [] c = "5" -> 5 [] c = "6" -> 6 [] c = "7" -> 7 [] c = "8" -> 8 [] c = "9" -> 9]
+TracePair == [t \in {x \o y : x, y \in DOMAIN TraceDigit} |-> 10 * TraceDigit[SubSeq(t, 1, 1)] + TraceDigit[SubSeq(t, 2, 2)]]
 `)
-	b.WriteString("TraceNumbers == [t \\in {")
-	for i, n := range numbers {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(b, `"%0*d"`, width, n+1)
+	number := "0"
+	for at := 1; at < width; at += 2 {
+		number = fmt.Sprintf("100 * (%s) + TracePair[SubSeq(t, %d * i + %d, %d * i + %d)]", number, width, at, width, at+1)
 	}
-	b.WriteString("} |->\n    ")
-	for i := range width {
-		if i > 0 {
-			b.WriteString("10 * (")
-		}
-		fmt.Fprintf(b, "TraceDigit[SubSeq(t, %d, %[1]d)]", width-i)
-		if i < width-1 {
-			b.WriteString(" + ")
-		}
-	}
-	b.WriteString(strings.Repeat(")", width-1) + " - 1]\n")
-	fmt.Fprintf(b, "TraceNumber(t, i) == TraceNumbers[SubSeq(t, %d * i + 1, %[1]d * i + %[1]d)]\n", width)
+	fmt.Fprintf(b, "TraceNumber(t, i) == %s - 1\n", strings.TrimPrefix(number, "100 * (0) + "))
 	fmt.Fprintf(b, "TraceWords == <<%s>>\n", strings.Join(e.words, ",\n"))
 	b.WriteString("TraceWord(t, i) == TraceWords[TraceNumber(t, i) + 1]\n")
 	// The items of a sequence of texts, each of size numbers. Appending nothing makes
