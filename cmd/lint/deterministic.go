@@ -11,7 +11,7 @@ import (
 // deterministic are the packages in which the same inputs must give the same
 // outputs, byte for byte; shell are the exceptions within them.
 var (
-	deterministic = []string{"impl/...", "model/...", "linearizability/workload", "linearizability/faults", "linearizability/invariant", "linearizability/judge"}
+	deterministic = []string{"impl/...", "model/...", "linearizability/workload", "linearizability/faults", "linearizability/invariant", "linearizability/judge", "traces/replay"}
 	shell         = []string{"impl/vfs/osfs", "impl/node/..."}
 )
 

@@ -139,7 +139,7 @@ func (d *driver) resetDisk() (map[string]any, error) {
 	}
 	segs, _ := (&folder{segs: now.segs}).entries()
 	files := map[string]any{}
-	for k, vs := range now.marks {
+	for k, vs := range now.marks { //purgelab:unordered each goes under its own key
 		if len(vs) == 0 {
 			continue
 		}
@@ -173,7 +173,7 @@ func wantReset(s map[string]any) map[string]any {
 	ckpt := disk["ckpt"].(map[string]any)
 	front := max(integer(s["found"]), integer(ckpt["applied"]), lastOp(entriesOf(disk["segs"])))
 	files := map[string]any{}
-	for k, f := range disk["files"].(map[string]any) {
+	for k, f := range disk["files"].(map[string]any) { //purgelab:unordered each goes under its own key
 		es := entriesOf(f)
 		if len(es) == 0 {
 			continue

@@ -164,7 +164,7 @@ func (is onDisk) shown() map[string]any {
 // wantMoves adds to a state what TransferGroup has besides: what who leads offers, and
 // what others are given.
 func wantMoves(reps, s map[string]any) {
-	for name, v := range reps {
+	for name, v := range reps { //purgelab:unordered each goes under its own key
 		f := v.(map[string]any)
 		if f["up"] != true {
 			continue

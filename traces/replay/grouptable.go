@@ -189,7 +189,7 @@ func takeGroupBoot(g *group, a *behaviours.Act) error { return g.of(a).boot() }
 func wantLogGroup(s map[string]any) map[string]any {
 	reps := map[string]any{}
 	log := s["log"].([]any)
-	for name, v := range s["rep"].(map[string]any) {
+	for name, v := range s["rep"].(map[string]any) { //purgelab:unordered each goes under its own key
 		f := maps.Clone(v.(map[string]any))
 		membership(s, name, f)
 		if f["up"] != true {
@@ -209,7 +209,7 @@ func wantLogGroup(s map[string]any) map[string]any {
 		delete(f, "seen")
 		f["msgs"] = msgs
 		bm := map[string]any{}
-		for k, b := range f["bm"].(map[string]any) {
+		for k, b := range f["bm"].(map[string]any) { //purgelab:unordered each goes under its own key
 			if integer(b.(map[string]any)["o"]) >= 0 {
 				bm[k] = b
 			}

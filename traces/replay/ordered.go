@@ -1,10 +1,9 @@
 package replay
 
 import (
-	"fmt"
 	"maps"
+	"slices"
 	"strconv"
-	"strings"
 
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/traces/behaviours"
@@ -78,7 +77,7 @@ func (k *keeping) leave(f *folder, s, b int) {
 // change decides about one change: bytes of entries that are left, everything that no
 // entry is made of, and the names of files that have some left.
 func (k *keeping) change(c crashfs.Change) bool {
-	for g := range k.back {
+	for g := range k.back { //purgelab:unordered whether any is
 		if c.Path == k.home+"/"+g && c.From != "" {
 			return false // removed from a folder that is there again
 		}
@@ -102,7 +101,7 @@ func wantOrdered(s map[string]any) map[string]any {
 		gone[strconv.Itoa(integer(g))] = true
 	}
 	dirs, present := map[string]any{}, openedAtBoot(disk)
-	for g, f := range foldersOf(disk) {
+	for g, f := range foldersOf(disk) { //purgelab:unordered each goes under its own key
 		if !gone[g] {
 			dirs[g] = seen(f.(map[string]any), g == present)
 		}
@@ -129,7 +128,7 @@ func wantMemory(out, s map[string]any, front int) {
 	}
 	bm := map[string]any{}
 	if keys, ok := mem["bm"].(map[string]any); ok { // without keys it is a sequence
-		for k, v := range keys {
+		for k, v := range keys { //purgelab:unordered each goes under its own key
 			if m := v.(map[string]any); integer(m["o"]) >= 0 {
 				bm[k] = m
 			}
@@ -173,9 +172,9 @@ func openedAtBoot(disk map[string]any) string {
 	case "complete":
 		g = integer(marker["g"])
 	case "begun":
-		gone := fmt.Sprint(disk["gone"])
-		for name := range foldersOf(disk) {
-			if h, _ := strconv.Atoi(name); h < integer(marker["g"]) && !strings.Contains(gone, name) {
+		gone := disk["gone"].([]any)
+		for name := range foldersOf(disk) { //purgelab:unordered a maximum
+			if h, _ := strconv.Atoi(name); h < integer(marker["g"]) && !slices.Contains(gone, any(float64(h))) {
 				g = max(g, h)
 			}
 		}

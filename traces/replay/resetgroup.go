@@ -156,7 +156,7 @@ func takeResetBoot(g *group, a *behaviours.Act) error {
 // log what journals hold, of messages those from the start on.
 func wantResetGroup(s map[string]any) map[string]any {
 	reps := map[string]any{}
-	for name, v := range s["rep"].(map[string]any) {
+	for name, v := range s["rep"].(map[string]any) { //purgelab:unordered each goes under its own key
 		f := v.(map[string]any)
 		if f["up"] != true {
 			reps[name] = map[string]any{"up": false}

@@ -207,7 +207,7 @@ func (d *driver) orderedDisk() (map[string]any, error) {
 		return nil, err
 	}
 	dirs, undoable := map[string]any{}, []any{}
-	for g, f := range now.folders {
+	for g, f := range now.folders { //purgelab:unordered each goes under its own key
 		segs, bms := f.entries()
 		kept := stable.folders[g]
 		if kept == nil {
