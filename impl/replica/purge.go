@@ -84,7 +84,11 @@ func (r *Replica) purgeStep() error {
 		r.snapshot(p.op)
 	}
 	if did != "" {
-		r.emit(observe.Event{Action: did, Op: p.op, Generation: p.cmd.Request.Intent})
+		at := p.op
+		if f := r.eng.Facts(); r.cfg.Design == ResetRecord && f.Generation == p.cmd.Request.Intent {
+			at = f.Boundary // one that is tried again keeps its floor
+		}
+		r.emit(observe.Event{Action: did, Op: at, Generation: p.cmd.Request.Intent})
 	}
 	if done {
 		r.passLine()
