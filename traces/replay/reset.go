@@ -197,7 +197,7 @@ func takePowerLossReset(d *driver, a *behaviours.Act) error {
 		back["seg-"] = true
 	}
 	keep.leave(&folder{segs: now.segs}, len(left), 0)
-	writes := map[string]int{} // of a bookmark's file: how many changes are kept
+	writes := map[string]int{}                       // of a bookmark's file: how many changes are kept
 	for k, f := range is["files"].(map[string]any) { //purgelab:unordered each goes under its own key
 		old := was["files"].(map[string]any)[k]
 		name := strings.TrimPrefix(k, "k")
