@@ -79,7 +79,7 @@ func TestOdd(t *testing.T) {
 		require.Contains(t, why, c.says)
 		require.Equal(t, c.says == "", why == "")
 	}
-	for _, r := range []*traces.Report{{Trace: "b.ndjson", Reason: "no verdict after 3 s"}, rejected(3, "TLC could not say where it stops: no verdict after 3 s")} {
+	for _, r := range []*traces.Report{{Trace: "b.ndjson", Reason: "no verdict after 3 s"}, {Trace: "b.ndjson", Reason: "exit code 143 without a verdict"}, rejected(3, "TLC could not say where it stops: no verdict after 3 s")} {
 		_, err := odd(r, told)
 		require.ErrorIs(t, err, errLate)
 	}

@@ -64,7 +64,7 @@ var (
 		regexp.MustCompile(`(?s)\n\s+Error:[ \t]*([^\s].*?)\n\s+(?:Test:|--- )`),
 		regexp.MustCompile(`(?s).*\n\s+\w+_test\.go:\d+:[ \t]*([^\s].*?)\n\s*(?:--- |FAIL)`),
 	}
-	late = regexp.MustCompile(`panic: test timed out|no verdict after`)
+	late = regexp.MustCompile(`panic: test timed out|no verdict after|exit code \d+`)
 	// cannot is what TLC says of what it cannot evaluate.
 	cannot = regexp.MustCompile(`TLC threw|Attempted to|attempted to|cannot be evaluated|was not able to evaluate`)
 )
@@ -85,7 +85,7 @@ func (w *workspace) test(ctx context.Context, pkg, run string) (string, error) {
 		return "", fmt.Errorf("%s has no test %s", pkg, run)
 	case err == nil:
 		return "", nil
-	case ctx.Err() != nil || !errors.As(err, &exit):
+	case ctx.Err() != nil || !errors.As(err, &exit) || !exit.Exited(): // somebody else ended it
 		return "", fmt.Errorf("%s: %w", run, errors.Join(err, ctx.Err()))
 	}
 	if late.Match(out) {
