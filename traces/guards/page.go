@@ -29,7 +29,8 @@ A property that models are held to is taken for true as a whole, and a model has
 a model is left out.
 
 `+"`make spec-mutations`"+` changes guards of each module, from the middle one on, until one is noticed: ties are asked for
-%d guards, each tie for all of them before the next one is; models only if no tie reads the module, or none notices these.
+%d guards, each tie for all of them before the next one is; models only if no tie reads the module, or none notices
+these, or most guards are properties.
 `+"`make spec-mutations GUARDS=all`"+` asks for all guards, of each first ties and then models; `+"`GUARDS=Ordered,Advance`"+` for
 those of two modules. What a check answered is not asked again while the modules, configurations and samples that it reads
 are the same. This page has all that is answered so far; where nobody notices a change it says why that does no harm.

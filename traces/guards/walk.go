@@ -72,9 +72,9 @@ func (a *Asker) every(list []Guard, ask asking) error {
 }
 
 // each asks for guards until one is noticed: first whoever noticed one when asked last, what
-// they read may have changed since; then ties for the first few guards that they can
-// notice; then models for a few at a time, first those that the fewest can notice:
-// properties, which few models are there to miss.
+// they read may have changed since; then ties for the first few guards, unless most are
+// properties, which they cannot notice; then models for a few at a time, first those that
+// the fewest can notice: properties, which few models are there to miss.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
 		for i := range list {
@@ -93,6 +93,9 @@ func (a *Asker) each(list []Guard, ask asking) error {
 			if a.able(&g, k) > 0 {
 				can = append(can, g)
 			}
+		}
+		if k == Tie && 2*len(can) < len(list) {
+			continue
 		}
 		slices.SortStableFunc(can, func(x, y Guard) int { return cmp.Compare(a.able(&x, k), a.able(&y, k)) })
 		for some := range slices.Chunk(can, few) {

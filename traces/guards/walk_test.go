@@ -127,6 +127,10 @@ func TestModelsComeLast(t *testing.T) {
 	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"})
 	require.Len(t, asked(t, a, list, false), 5)
 
+	a, list = toy(t, t.TempDir(), nil, says{Tie, "one"}, says{Model, "x'"})
+	a.checks[0].notices = func(g *Guard) bool { return g.Text == "one" }
+	require.Len(t, asked(t, a, list, false), 5, "most are not what a tie can notice")
+
 	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"}, says{Model, "one"})
 	a.checks[1].notices = func(g *Guard) bool { return g.Text != "two" }
 	require.Equal(t, "check of x': two", asked(t, a, list, false)[0], "whom the fewest can notice")
