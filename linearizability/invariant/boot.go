@@ -76,7 +76,8 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 			c.report(p, id, "BoundaryScope", "boots with op %d applied in generation %d, whose boundary is op %d", f.Applied, f.Generation, f.Boundary)
 		}
 	}
-	if m := f.Pending; m != nil && r.applied+1 < m.Boundary {
+	// Op 1 is the bootstrap, which nobody applies.
+	if m := f.Pending; m != nil && max(r.applied, 1)+1 < m.Boundary {
 		c.report(p, id, "NoErrorNoAdvance", "a purge at op %d had begun, but only op %d was applied", m.Boundary, r.applied)
 	}
 	for _, b := range m.Bookmarks() {
