@@ -17,7 +17,7 @@ var (
 	uses       = regexp.MustCompile(`\b(?:EXTENDS|INSTANCE)\b([^\n]*(?:,\s*\n[^\n]*)*)`)
 	filter     = regexp.MustCompile(`\{\s*\w+ \\in `)
 	branch     = regexp.MustCompile(`\b(IF|THEN)\b`)
-	limit      = regexp.MustCompile(`^(May\w+(\([^()]*\))?'?|Taken)$`)
+	limit      = regexp.MustCompile(`^(May\w+(\([^()]*\))?'?|Taken|Shaped)$`)
 	singleWord = regexp.MustCompile(`^\w+$`)
 )
 
@@ -92,8 +92,8 @@ func now(text string, next map[string]bool) bool {
 // Find lists the guards of each of the modules, given by name and text. A guard is a part
 // of a conjunction that says nothing of the next state, the condition of an IF, or what a
 // set is restricted by; initial states, switches of defects, limits of models (MayCrash) and
-// Taken, at which behaviours are printed, have none. Of a definition that models check,
-// properties, the whole is one.
+// what has behaviours printed and drawn (Taken, Shaped) have none. Of a definition that
+// models check, properties, the whole is one.
 func Find(modules map[string]string, properties map[string]bool) map[string][]Guard {
 	next := speaksOfNext(modules)
 	out := map[string][]Guard{}

@@ -74,7 +74,7 @@ func (a *Asker) every(list []Guard, ask asking) error {
 // each asks for guards until one is noticed: first whoever noticed one when asked last, what
 // they read may have changed since; then ties for the first few guards, unless most are
 // properties, which they cannot notice; then models for a few at a time, first those that
-// the fewest can notice: properties, which few models are there to miss.
+// the fewest can notice: properties, which few models are there to miss. What no model reads ties are asked all of.
 func (a *Asker) each(list []Guard, ask asking) error {
 	for _, k := range []Kind{Tie, Model} {
 		for i := range list {
@@ -102,7 +102,7 @@ func (a *Asker) each(list []Guard, ask asking) error {
 			if noticed, err := a.until(some, k, ask); noticed || err != nil {
 				return err
 			}
-			if k == Tie {
+			if k == Tie && slices.ContainsFunc(list, func(g Guard) bool { return a.able(&g, Model) > 0 }) {
 				break
 			}
 		}

@@ -127,6 +127,9 @@ func TestModelsComeLast(t *testing.T) {
 	a, list = toy(t, t.TempDir(), nil, says{Model, "x'"})
 	require.Len(t, asked(t, a, list, false), 5)
 
+	a, list = toy(t, t.TempDir(), nil, says{Tie, "x'"})
+	require.Len(t, asked(t, a, list, false), 5, "where there are no models ties are asked for all")
+
 	a, list = toy(t, t.TempDir(), nil, says{Tie, "one"}, says{Model, "x'"})
 	a.checks[0].notices = func(g *Guard) bool { return g.Text == "one" }
 	require.Len(t, asked(t, a, list, false), 5, "most are not what a tie can notice")
