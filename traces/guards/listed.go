@@ -16,6 +16,10 @@ var listed = []struct{ module, name, text, why string }{
 	{"TraceResetRecord", "TakePowerLoss", "undone.reset.g = E.g", noSample},
 	{"TraceResetRecord", "TakePowerLoss", "disk.back[k] = <<>>", noSample},
 	{"TraceResetRecordGroup", "TakeBeginSequence", "~rep[E.r].up", noSample},
+	{"TraceResetRecordGroup", "TakeBoot", "E.g = rep[E.r].gen", noSample},
+	{"TraceResetRecordGroup", "TakeBoot", "E.ap <= rep[E.r].applied", noSample},
+	{"TraceResetRecordGroup", "TakeAnswer", "rep[E.r].up", noSample},
+	{"TraceResetRecordGroup", "TakeAnswer", "LedOnce(E", noSample},
 	{"TraceResetRecordGroup", "TakeBeginSequence", "cursor = Len(Events)", noSample},
 }
 
