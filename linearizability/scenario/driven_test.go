@@ -30,7 +30,7 @@ var notLed = map[string]string{
 	"defect-floor-kept-across-sequences":    "op numbers begin anew: what all replicas lost is no matter of one",
 	"defect-floor-kept-across-incarnations": "another partition of the same name: no matter of one replica",
 
-	"defect-boundary-outlives": "no group is led into a new incarnation yet",
+	"defect-boundary-outlives": "a scenario leads no group into a new incarnation, as `trace replay` does",
 
 	"defect-compact-past-checkpoint":       "the log of the replica that is led is never compacted",
 	"defect-reset-compact-past-checkpoint": "the log of the replica that is led is never compacted",
@@ -45,8 +45,8 @@ var modulesNotLed = map[string]string{
 	"MCPartition.tla":          "the contract is no replica: `model` is compared with it",
 	"MCLiveness.tla":           "what never ends is no scenario",
 	"MCTransferLiveness.tla":   "what never ends is no scenario",
-	"MCTransferGroup.tla":      "no group is led through a transfer yet",
-	"MCTransferResetGroup.tla": "no group is led through a transfer yet",
+	"MCTransferGroup.tla":      "a scenario leads no group through a transfer, as `trace replay` does",
+	"MCTransferResetGroup.tla": "a scenario leads no group through a transfer, as `trace replay` does",
 }
 
 // led are the scenarios that lead a replica, by the model that they come from.
