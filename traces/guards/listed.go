@@ -9,6 +9,9 @@ const noSample = "no sample tells the difference"
 var listed = []struct{ module, name, text, why string }{
 	{"AgreedLog", "Stop", "r \\notin down", "a replica that is down and stops is down as before"},
 	{"Intent", "Ask", "g > intent", "whoever asks, asks for the next generation"},
+	{"TransferResetGroup", "CommitInstall", "rep[r].up", "a replica that is down installs what it would install once it is up"},
+	{"TransferResetGroup", "CommitInstall", "pull[r] # NoOffer", "what is no offer is of op 0, and newer than nothing"},
+	{"TransferResetGroup", "CommitInstall", "n = pull[r].n", "the model asks for no other op, and no sample installs another one"},
 	// Of these nothing is known but that samples of traces lack what would tell.
 	{"TraceAdvance", "TakeStageManifest", "stage = NoStage", "no sample begins a pull upon another"},
 	{"TraceResetRecord", "Upto", "f.es[j].op <= E.f", noSample},
