@@ -32,6 +32,7 @@ var judged = []run.Settings{
 	{Design: "advance", Replicas: 5, Faults: "power-all", Messages: "replicated", Bookmarks: "replicated", Seed: 211},
 	{Design: "ordered", Replicas: 3, Faults: "all", CompactOps: 4, Seed: 10},
 	{Design: "ordered", Replicas: 3, Faults: "power-all", Messages: "replicated", Bookmarks: "replicated", CompactOps: 4, Seed: 12},
+	{Design: "ordered", Replicas: 3, Faults: "power", Messages: "replicated", CompactOps: 6, Seed: 7, Ops: 60}, // comes back with what it copied
 	{Design: "advance", Replicas: 3, Faults: "memory", CompactOps: 4, Seed: 3},
 	{Design: "reset-record", Replicas: 3, Faults: "all", Seed: 25},
 	{Design: "reset-record", Replicas: 3, Faults: "cleanup", Partitions: 2, Seed: 19},

@@ -281,7 +281,7 @@ TakeBoot ==
 TakeRejoin ==
     /\ Takes("Rejoin")
     /\ Rejoin(E.r)
-    /\ ShowsAll
+    /\ ShowsAll \/ (line > 1 /\ E.ap > rep'[E.r].applied)   \* what it begins with is copied: CopyState comes next
     /\ joining' = joining \cup {E.r}
     /\ suspect' = suspect \ {E.r}
     /\ UNCHANGED <<term, line, began, members>>
