@@ -72,15 +72,21 @@ func TestResetRecordCatchesUpByTransfer(t *testing.T) {
 	}
 }
 
-// A replica that has purged already takes no state of the generation before; when the
-// others have purged, too, it gets theirs.
-func TestResetRecordTakesNoOlderGeneration(t *testing.T) {
-	c := newMoving(t, Policy{}, 0)
+// newResetBehind is a group of which a replica comes back that needs a state of the others.
+func newResetBehind(t *testing.T) (c *cluster, id int) {
+	c = newMoving(t, Policy{}, 0)
 	c.history(5, 0)
-	id := c.leader()%3 + 1
+	id = c.leader()%3 + 1
 	c.crash(id, false)
 	c.history(30, 0)
 	require.NoError(t, c.boot(id))
+	return c, id
+}
+
+// A replica that has purged already takes no state of the generation before; when the
+// others have purged, too, it gets theirs.
+func TestResetRecordTakesNoOlderGeneration(t *testing.T) {
+	c, id := newResetBehind(t)
 	c.step(id, Input{Intents: []Intent{{Generation: 4}}})
 	for c.step(id, Input{Work: true}) {
 	}
@@ -219,12 +225,7 @@ func TestResetRecordCrashesInATransfer(t *testing.T) {
 // the op of that: after a boot, and when it boots.
 func TestResetRecordForgetsAnOlderGenerationStaged(t *testing.T) {
 	for _, boots := range []bool{false, true} {
-		c := newMoving(t, Policy{}, 0)
-		c.history(5, 0)
-		id := c.leader()%3 + 1
-		c.crash(id, false)
-		c.history(30, 0)
-		require.NoError(t, c.boot(id))
+		c, id := newResetBehind(t)
 		c.reach("a pull", func() bool { f := c.replicas[id-1].fetch; return f != nil && f.pull != nil })
 		c.crash(id, false)
 		require.NoError(t, c.boot(id))
