@@ -55,3 +55,15 @@ func TestPanicOfTheImplementation(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, diff.Error(), "the implementation has panic: ")
 }
+
+// A folder is gone if its number is told, not if that is a part of another one.
+func TestOpenedAtBoot(t *testing.T) {
+	disk := map[string]any{
+		"marker": map[string]any{"st": "begun", "g": 11.0, "p": 0.0},
+		"dirs":   map[string]any{"1": map[string]any{}, "10": map[string]any{}},
+		"gone":   []any{10.0},
+	}
+	require.Equal(t, "1", openedAtBoot(disk))
+	disk["gone"] = []any{}
+	require.Equal(t, "10", openedAtBoot(disk))
+}
