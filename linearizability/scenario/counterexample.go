@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/replica"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/replay"
 )
@@ -73,6 +74,9 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	}
 	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: %s.\n"+
 		"origin: TLC, %s violated\nreplicas: %d\ndesign: %s\n", b.Model, c.Name, says, property, max(b.Replicas, 1), b.Design)
+	if p := replay.PolicyOf(b); p != (replica.Policy{}) {
+		head += fmt.Sprintf("messages: %s\nbookmarks: %s\n", p.Messages, p.Bookmarks)
+	}
 	answers := slices.Repeat([]string{"?"}, len(steps))
 	s, err := Parse(file, head+"\n"+written(steps, answers, answers))
 	if err != nil {

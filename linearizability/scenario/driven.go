@@ -181,7 +181,9 @@ func (d *driven) rest() string {
 // DrivenTrace is what the replicas of a scenario that leads them did.
 func (r *Result) DrivenTrace() (*traces.Trace, error) {
 	var out bytes.Buffer
-	w := traces.NewWriter(&out, traces.Header{Design: r.Design.String(), Replicas: r.seen, Partitions: 1})
+	w := traces.NewWriter(&out, traces.Header{
+		Design: r.Design.String(), Replicas: r.seen, Partitions: 1, Messages: r.Policy.Messages.String(), Bookmarks: r.Policy.Bookmarks.String(),
+	})
 	for _, e := range r.Trace {
 		w.Observe(e)
 	}

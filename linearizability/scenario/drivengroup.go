@@ -29,10 +29,16 @@ type drivenGroup struct {
 	watch     *invariant.Checker
 	now       int64
 	committed op.Number
+	in        op.Incarnation // of what is committed
+	looked    []replica.View // by id, as of the last boot
 	rec       history.Recorder
 	asked     map[uint64]*driveCall // by token
 	sessions  map[op.Session]*driveCall
 	last      *driveCall // that was asked
+	// ending is the first incarnation that has not been said to end, begins are those to
+	// come, as the history has them; the first was invoked.
+	ending    op.Incarnation
+	begins    []*op.Request
 	processes int
 }
 
@@ -48,7 +54,10 @@ type driveCall struct {
 // Observe is what a replica tells.
 func (d *drivenGroup) Observe(e observe.Event) {
 	e.Time = d.now
-	if e.Action == "Commit" {
+	switch i := max(e.Incarnation, 1); {
+	case e.Action == "NewIncarnation" && op.Incarnation(e.Count) > d.in:
+		d.began(&e)
+	case e.Action == "Commit" && i == d.in:
 		d.committed = max(d.committed, e.Op)
 	}
 	d.r.Trace = append(d.r.Trace, e)
@@ -56,11 +65,18 @@ func (d *drivenGroup) Observe(e observe.Event) {
 }
 
 // Booted implements replay.Watch.
-func (d *drivenGroup) Booted(id int, r *replica.Replica) { d.watch.Booted(d.now, id, 0, r) }
+func (d *drivenGroup) Booted(id int, r *replica.Replica) {
+	d.looked[id] = r.View()
+	d.watch.Booted(d.now, id, 0, r)
+}
 
-// Stepped implements replay.Watch.
+// Stepped implements replay.Watch. Who has just got its base, or become another member, is
+// as after a boot.
 func (d *drivenGroup) Stepped(id int, r *replica.Replica, answers []replica.Answer) {
 	v := r.View()
+	if was := &d.looked[id]; was.Member != v.Member || was.Copying && !v.Copying {
+		d.Booted(id, r)
+	}
 	d.watch.Acknowledged(id, 0, v.Last)
 	d.watch.Stepped(d.now, id, 0, r)
 	for i := range answers {
@@ -73,6 +89,7 @@ func (d *drivenGroup) Asked(token uint64, req *op.Request) {
 	c := &driveCall{process: d.processes, req: req, since: d.committed}
 	if was := d.sessions[req.Session]; req.Session != 0 && was != nil {
 		if c.process = was.process; was.reply == nil { // another copy
+			was.since = min(was.since, d.committed) // that may be of another incarnation
 			d.rec.Again(was.process)
 			d.asked[token], d.last = was, was
 			return
@@ -109,17 +126,53 @@ func (d *drivenGroup) answered(id int, a *replica.Answer, applied op.Number) {
 	d.watch.Returned(d.now, c.process, c.req, c.reply)
 }
 
+// Ending implements replay.Watch: to the history the incarnation that follows is an
+// operation, which lasts until a replica is where that begins.
+func (d *drivenGroup) Ending(i op.Incarnation) {
+	if i < d.ending {
+		return
+	}
+	d.ending = i + 1
+	q := &op.Request{Kind: op.NewIncarnation}
+	if d.r.Policy.Messages == replica.Replicated {
+		q.MayLose |= op.LosesMessages
+	}
+	if d.r.Policy.Bookmarks == replica.Replicated {
+		q.MayLose |= op.LosesBookmarks
+	}
+	if d.begins = append(d.begins, q); len(d.begins) == 1 {
+		d.rec.Invoke(worldProcess, d.now, q)
+	}
+}
+
+// began: a replica is where an incarnation begins.
+func (d *drivenGroup) began(e *observe.Event) {
+	d.in, d.committed = op.Incarnation(e.Count), e.Op
+	agreed, err := op.ParsePosition(e.Key)
+	if err != nil {
+		panic(err) // it was printed by the same package
+	}
+	d.rec.Answer(worldProcess, d.now, &op.Reply{
+		Position: op.Position{Incarnation: d.in, Generation: e.Generation, Offset: -1}, Start: e.Start, End: e.End, Agreed: agreed,
+	})
+	if d.begins = d.begins[1:]; len(d.begins) > 0 {
+		d.rec.Invoke(worldProcess, d.now, d.begins[0])
+	}
+}
+
 // driveGroup plays the steps, lets the group come to rest, and judges.
 func (r *Result) driveGroup(ctx context.Context, on defect.Set) {
 	r.seen = r.Scenario.Replicas
 	const more = 8 // clients, beside one for each step: that which registers, and those of the end
-	d := &drivenGroup{r: r, watch: invariant.New(r.seen, 1, len(r.Scenario.Steps)+more), asked: map[uint64]*driveCall{}, sessions: map[op.Session]*driveCall{}}
+	d := &drivenGroup{r: r, watch: invariant.New(r.seen, 1, len(r.Scenario.Steps)+more), asked: map[uint64]*driveCall{}, sessions: map[op.Session]*driveCall{}, in: 1, looked: make([]replica.View, r.seen+1)}
 	d.watch.Design(r.Design)
-	d.watch.Promises(true, true)
-	d.watch.Sound()
+	d.watch.Promises(r.Policy.Messages == replica.Persisted, r.Policy.Bookmarks == replica.Persisted)
+	if !slices.ContainsFunc(r.Scenario.Steps, func(s Step) bool { return s.act.Action == "Rejoin" }) {
+		d.watch.Sound()
+	}
 	d.watch.Policy(r.Policy)
 	var err error
-	if d.GroupDrive, err = replay.NewGroupDrive(r.seen, r.Design, on, d); err != nil {
+	if d.GroupDrive, err = replay.NewGroupDrive(r.seen, r.Design, r.Policy, on, d); err != nil {
 		r.Undecided = err.Error()
 		return
 	}
@@ -148,8 +201,11 @@ func (d *drivenGroup) take(a *behaviours.Act) string {
 	d.last = nil
 	err := d.Take(a)
 	words := d.leading()
+	if i, after := d.Incarnation(); a.Action == "NewIncarnation" {
+		words = fmt.Sprintf("incarnation %d after op %d", i, after)
+	}
 	if a.Replica != 0 {
-		words = holds(d.Member(a.Replica))
+		words = d.holds(d.Member(a.Replica))
 	}
 	switch c := d.last; {
 	case errors.Is(err, replay.ErrNotTaken) && a.Action == "Answer" && c != nil:
@@ -169,23 +225,25 @@ func (d *drivenGroup) leading() string {
 		return "nobody leads"
 	}
 	v := d.Member(d.Leader()).View()
-	return fmt.Sprintf("r%d leads, op %d, committed %d", d.Leader(), replay.GroupOp(v.Last), replay.GroupOp(v.Committed))
+	return fmt.Sprintf("r%d leads, op %d, committed %d", d.Leader(), d.Op(v.Last), d.Op(v.Committed))
 }
 
 // holds says what a replica of a group has.
-func holds(m *replica.Replica) string {
+func (d *drivenGroup) holds(m *replica.Replica) string {
 	if m == nil {
 		return "down"
 	}
 	v := m.View()
 	words := "replays"
 	switch {
+	case v.Joining:
+		words = "joins"
 	case v.Role == consensus.Leader:
 		words = "leads"
 	case v.Serving:
 		words = "serves"
 	}
-	return fmt.Sprintf("%s, op %d, %s", words, replay.GroupOp(v.Facts.Applied), contents(m, &v))
+	return fmt.Sprintf("%s, op %d, %s", words, d.Op(v.Facts.Applied), contents(m, &v))
 }
 
 // rest says what keeps the group from rest; empty if it comes to it.

@@ -13,12 +13,14 @@ import (
 )
 
 // Watch sees what a group does. Stepped comes after every input of a replica, with what
-// clients are answered; Asked is told of a request before the leader hears of it.
+// clients are answered; Asked is told of a request before the leader hears of it, Ending of
+// an incarnation that is to end before any replica does.
 type Watch interface {
 	observe.Sink
 	Booted(id int, r *replica.Replica)
 	Stepped(id int, r *replica.Replica, answers []replica.Answer)
 	Asked(token uint64, r *op.Request)
+	Ending(i op.Incarnation)
 }
 
 // stopped is the error with which a replica of a group stopped by itself.
@@ -39,8 +41,8 @@ type GroupDrive struct {
 }
 
 // NewGroupDrive begins with n replicas of which the first leads.
-func NewGroupDrive(n int, design replica.Design, defects defect.Set, watch Watch) (*GroupDrive, error) {
-	v := &GroupDrive{g: &group{design: design, defects: defects, watch: watch}, tokens: asking}
+func NewGroupDrive(n int, design replica.Design, policy replica.Policy, defects defect.Set, watch Watch) (*GroupDrive, error) {
+	v := &GroupDrive{g: &group{design: design, policy: policy, defects: defects, watch: watch}, tokens: asking}
 	i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == design.String() })
 	v.table = &Groups[i]
 	if err := v.g.begin(n); err != nil {
@@ -55,11 +57,21 @@ func (v *GroupDrive) Member(id int) *replica.Replica { return v.g.members[id].r 
 // Leader is who leads, 0 if nobody does.
 func (v *GroupDrive) Leader() int { return v.g.lead }
 
-// GroupOp is the specification's number of an op of a group.
-func GroupOp(n op.Number) int { return int(counted(uint64(n), base)) }
+// Incarnation that the replicas are of, and the op before the one with which it begins, as
+// Op counts.
+func (v *GroupDrive) Incarnation() (i op.Incarnation, after int) {
+	return v.g.incarnation, int(v.g.number(v.g.basis))
+}
 
-// withoutLeader are actions that need nobody who leads.
-var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot"}
+// Op is the specification's number of the last op with which a replica is that has come to
+// op n.
+func (v *GroupDrive) Op(n op.Number) int { return int(v.g.reached(n)) }
+
+// withoutLeader are actions that need nobody who leads, ofDown those of a replica that is down.
+var (
+	withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation"}
+	ofDown        = []observe.Action{"Boot", "Rejoin"}
+)
 
 // Take takes an action that Words wrote. An error that is not ErrNotTaken is that with
 // which a replica stopped by itself, after which it is down and has lost all that was not
@@ -70,7 +82,7 @@ func (v *GroupDrive) Take(a *behaviours.Act) error {
 	if i < 0 {
 		return fmt.Errorf("%w: %s is no action of a group of %s", ErrNotTaken, a.Action, v.table.Name)
 	}
-	if down := a.With["r"] != nil && g.of(a).r == nil; down != (a.Action == "Boot") || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
+	if down := a.With["r"] != nil && g.of(a).r == nil; down != slices.Contains(ofDown, a.Action) || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
 		return ErrNotTaken
 	}
 	var err error

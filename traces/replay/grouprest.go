@@ -20,6 +20,7 @@ func (v *GroupDrive) free() error {
 	g := v.g
 	const most = 10000 // no replicas of a scenario have more to do
 	for range most {
+		g.queue, g.aside = append(g.queue, g.aside...), nil
 		if len(g.queue) > 0 {
 			x := g.queue[0]
 			g.queue = g.queue[1:]
@@ -73,28 +74,51 @@ func (v *GroupDrive) tick() error {
 const restTicks = 20 * electionTicks
 
 // Rest boots all replicas that are down, tells all of the last purge that was asked for,
-// and lets time pass until they have nothing left to do. The error says what keeps them
-// from it.
+// and lets time pass until they have nothing left to do: those whose member is lost join
+// anew, or all go on in a new incarnation. The error says what keeps them from it.
 func (v *GroupDrive) Rest() error {
-	for _, m := range v.g.members[1:] {
+	g := v.g
+	g.aside = nil
+	for _, m := range g.members[1:] {
 		if m.r == nil {
-			if err := m.boot(); err != nil {
+			if err := m.open(); err != nil {
 				return v.trouble(&stopped{m.id, err})
 			}
 		}
-		if v.intent > 0 {
-			in := replica.Input{Intents: []replica.Intent{{Generation: v.intent}}}
-			if err := v.g.step(m, in); err != nil {
-				return v.trouble(err)
-			}
-		}
+	}
+	if err := v.intend(); err != nil {
+		return v.trouble(err)
 	}
 	for range restTicks {
 		if err := v.tick(); err != nil {
 			return v.trouble(err)
 		}
+		if g.design == replica.ResetRecord {
+			continue // no plane watches over it
+		}
+		ends, err := g.plane.ends(g)
+		if err == nil && ends {
+			if err = g.begins(); err == nil {
+				err = v.intend()
+			}
+		}
+		if err != nil {
+			return v.trouble(err)
+		}
 	}
 	return v.atRest()
+}
+
+// intend tells all of the last purge that was asked for.
+func (v *GroupDrive) intend() error {
+	for _, m := range v.g.members[1:] {
+		if v.intent > 0 {
+			if err := v.g.step(m, replica.Input{Intents: []replica.Intent{{Generation: v.intent}}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // atRest says what is not.
@@ -105,6 +129,9 @@ func (v *GroupDrive) atRest() error {
 	lead := v.g.members[v.g.lead].r.View()
 	for _, m := range v.g.members[1:] {
 		w := m.r.View()
+		if w.Joining || w.Sealed || w.Copying {
+			return fmt.Errorf("replica %d has not joined its group", m.id)
+		}
 		if !w.Serving || w.Purging || w.Facts.Applied != w.Committed || w.Committed != lead.Committed || w.Last != lead.Last {
 			return fmt.Errorf("replica %d applied op %d of %d committed, its journal ends at op %d; the leader has committed %d", m.id, w.Facts.Applied, w.Committed, w.Last, lead.Committed)
 		}

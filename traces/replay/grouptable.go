@@ -274,7 +274,7 @@ func (g *group) logState(s map[string]any) map[string]any {
 
 // replayGroup is Replay of several replicas.
 func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defects defect.Set) (*Difference, error) {
-	g, err := newGroup(b.Replicas, design, policyOf(b), defects, moving(b))
+	g, err := newGroup(b.Replicas, design, PolicyOf(b), defects, moving(b))
 	if err != nil {
 		return nil, err
 	}

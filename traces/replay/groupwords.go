@@ -25,7 +25,9 @@ func settled(a *behaviours.Act) *behaviours.Act {
 			out.With["of"], out.With["step"], out.With["commit"] = x["r"], x["step"], a.State["commit"]
 		}
 	case "NewIncarnation":
-		delete(out.With, "rest") // the plane finds that
+		delete(out.With, "n") // the plane finds that, and what follows
+		delete(out.With, "rest")
+		delete(out.With, "o") // a hint, which is left open
 		out.With["most"] = a.State["most"]
 	case "PowerLoss":
 		if held, ok := a.State["held"].(map[string]any); ok {

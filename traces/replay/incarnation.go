@@ -100,9 +100,9 @@ func tellsHeld(s map[string]any, name string) bool {
 	return !(leads && s["due"] == true) && !slices.Contains(s["stale"].([]any), any(name))
 }
 
-// policyOf is the policy under which a behaviour is one: of none that says nothing all is
+// PolicyOf is the policy under which a behaviour is one: of none that says nothing all is
 // persisted.
-func policyOf(b *behaviours.Behaviour) (p replica.Policy) {
+func PolicyOf(b *behaviours.Behaviour) (p replica.Policy) {
 	is, ok := b.Acts[0].State["persisted"].(map[string]any)
 	if ok && is["messages"] != true {
 		p.Messages = replica.Replicated
@@ -216,15 +216,33 @@ func takeRejoin(g *group, a *behaviours.Act) error {
 	return nil
 }
 
-// takeNewIncarnation has all replicas say what they hold, as far as they have not lost
-// that, the plane decide, and all go on from what it chose.
 func takeNewIncarnation(g *group, a *behaviours.Act) error {
+	if most, ok := a.With["most"].(map[string]any); ok {
+		g.most = append(g.most, op.Position{Incarnation: g.incarnation, Generation: op.Generation(integer(most["g"])), Offset: op.Offset(integer(most["o"]))})
+	}
+	if err := g.openAll(); err != nil {
+		return err
+	}
+	return g.begins()
+}
+
+// openAll opens those that are down.
+func (g *group) openAll() error {
 	for _, m := range g.members[1:] {
 		if m.r == nil {
 			if err := m.open(); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// begins has all replicas say what they hold, as far as they have not lost that, the plane
+// decide, and all go on from what it chose.
+func (g *group) begins() error {
+	if g.watch != nil {
+		g.watch.Ending(g.incarnation)
 	}
 	if err := g.plane.decide(g); err != nil {
 		return err
@@ -234,8 +252,6 @@ func takeNewIncarnation(g *group, a *behaviours.Act) error {
 	if g.goesOn != nil {
 		past = append(past, g.goesOn.Past...)
 	}
-	most := a.With["most"].(map[string]any)
-	g.most = append(g.most, op.Position{Incarnation: g.incarnation, Generation: op.Generation(integer(most["g"])), Offset: op.Offset(integer(most["o"]))})
 	p := g.plane.decided(1)
 	g.incarnation = p.Incarnation
 	g.goesOn = &replica.Base{From: p.Source.From, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced, Past: past}

@@ -33,7 +33,11 @@ func request(n int, o map[string]any) (op.Request, error) {
 		}
 		return r, nil
 	case "store":
-		return op.Request{Kind: op.StoreBookmark, Key: keyOf(o["key"]), At: op.Position{Incarnation: 1, Generation: op.Generation(max(integer(o["g"]), 0)), Offset: op.Offset(integer(o["o"]))}, Bare: integer(o["g"]) < 0}, nil
+		at, bare := op.Position{Offset: op.Offset(integer(o["o"]))}, integer(o["g"]) < 0
+		if !bare {
+			at.Incarnation, at.Generation = 1, op.Generation(integer(o["g"]))
+		}
+		return op.Request{Kind: op.StoreBookmark, Key: keyOf(o["key"]), At: at, Bare: bare}, nil
 	case "commit":
 		return op.Request{Kind: op.Poll, Key: keyOf(o["key"]), Strategy: op.Next, Max: uint32(integer(o["n"])), AutoCommit: true}, nil
 	case "delete":

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"purgelab/impl/defect"
 	"purgelab/impl/meta"
@@ -115,5 +116,18 @@ func (p *plane) decide(g *group) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the plane begins no incarnation after %d", g.incarnation)
+	return fmt.Errorf("%w: the plane begins none after incarnation %d", &missing{"NewIncarnation"}, g.incarnation)
+}
+
+// ends lets the plane hear how all stand, and time pass for it; it tells whether the
+// incarnation is to end.
+func (p *plane) ends(g *group) (bool, error) {
+	for _, m := range g.members[1:] {
+		p.hears(m.id, g.incarnation, m.r.Standing())
+	}
+	err := p.tick()
+	return slices.ContainsFunc(machines(len(g.members)-1), func(id int) bool {
+		is := p.decided(id)
+		return is.Sealed || is.Incarnation > g.incarnation
+	}), err
 }

@@ -46,7 +46,7 @@ func Words(a *behaviours.Act) string {
 		}
 		switch v := a.With[name].(type) {
 		case float64:
-			if a.Action != "Boot" && a.Action != "PowerLoss" {
+			if a.Action != "Boot" && a.Action != "PowerLoss" || name == "kept" {
 				words = append(words, fmt.Sprintf("%s=%d", name, int(v)))
 			}
 		case string:
@@ -91,7 +91,7 @@ func Action(words []string, n int) (a *behaviours.Act, at int, err error) {
 		if !ok {
 			break
 		}
-		if a.With[name] = any(value); name == "keep" || name == "step" || name == "k" {
+		if a.With[name] = any(value); name == "keep" || name == "step" || name == "of" || name == "k" {
 			continue
 		}
 		number := value
