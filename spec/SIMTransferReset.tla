@@ -7,6 +7,7 @@
 (*     has: who leads leads on;                                                 *)
 (*   - what a power loss left of a chunk is stable;                            *)
 (*   - who is given a state looks at no other offer;                             *)
+(*   - the journal is compacted for a checkpoint, and not for the record that begins a reset;  *)
 (*   - an install does not make a replica forget the intents that it was told, or that a  *)
 (*     boot found begun: it makes no checkpoint before it has purged, and purges for the  *)
 (*     one that it knew of first.                                                 *)
@@ -43,13 +44,14 @@ Drivable ==
     /\ last'.a = "CommitElsewhere" => Begins(common', log) \/ Begins(log, common')
     /\ last'.a = "PowerLoss" => stage'.got >= kept /\ <<disk', stage', root'>> # <<disk, stage, root>>
     /\ last'.a = "RefuseTransfer" => stage = NoStage
+    /\ last'.a = "Compact" => disk.ckpt.resetting = 0
     /\ last'.a = "Checkpoint" => told <= mem.settled
     /\ (last'.a = "ResetFrontier" /\ told > mem.gen) => last'.g = told
 
 (* What an implementation is asked for, and has to show. *)
 SimShown ==
     [log |-> log, up |-> up, mem |-> mem, work |-> work, disk |-> disk, undoable |-> undoable, finishing |-> finishing,
-     found |-> found, common |-> common, root |-> root, stage |-> stage, kept |-> kept, told |-> told]
+     found |-> found, common |-> common, first |-> first, root |-> root, stage |-> stage, kept |-> kept, told |-> told]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

@@ -96,6 +96,10 @@ func (r *Result) drive(on defect.Set) {
 		}
 	}
 	stuck := d.rest()
+	if stuck == "" { // what it acknowledged is there when power fails, too
+		d.take(&behaviours.Act{Event: observe.Event{Action: "PowerLoss"}, With: map[string]any{"keep": "none"}})
+		stuck = d.rest()
+	}
 	for _, v := range d.watch.Violations() {
 		r.red(v.Property, v.String())
 	}
@@ -162,11 +166,16 @@ func (d *driven) holds() string {
 	return fmt.Sprintf("%s, op %d, %s", words, max(v.Facts.Applied, 1)-1, contents(m, &v))
 }
 
-// rest says what keeps the replica from rest; empty if it comes to it.
+// rest boots the replica if it is down, and says what keeps it from rest; empty if it comes
+// to it.
 func (d *driven) rest() string {
 	d.now++
-	err := d.Rest()
+	err := d.Up()
 	d.look()
+	if err == nil {
+		err = d.Rest()
+		d.look()
+	}
 	if err != nil {
 		return "the replica stops: " + cause(err)
 	}

@@ -32,9 +32,7 @@ var notLed = map[string]string{
 
 	"defect-boundary-outlives": "a scenario leads no group into a new incarnation, as `trace replay` does",
 
-	"defect-compact-past-checkpoint":       "the log of the replica that is led is never compacted",
-	"defect-reset-compact-past-checkpoint": "the log of the replica that is led is never compacted",
-	"defect-floor-not-rebased":             "the floor counts ops that were never committed, and the leader that the driver speaks for replaces none",
+	"defect-floor-not-rebased": "the floor counts ops that were never committed, and the leader that the driver speaks for replaces none",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a

@@ -22,6 +22,7 @@ var advanceRows = []Row{
 	{"ProcessCrash", "end the program, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrash},
 	{"PowerLoss", "end the program; of what is not synced keep the first `s` batches and `b` bookmarks, and the removals of segments but those of `back`", "impl/vfs/crashfs: PowerLossKeeping", "The journal is kept whole.", takePowerLossAdvance},
 	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
+	{"Compact", "take steps of trimming", "impl/replica: trimStep", "", takeCompact},
 	{"StageManifest", "offer the state as of op `n`", "impl/replica: offered, beginPull", "", takeStageManifest},
 	{"RefuseTransfer", "offer the state as of op `n`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
 	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "Each is a file of its own, and synced in the same step: a crash that comes next finds the disk before that.", takeStageChunk},

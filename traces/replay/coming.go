@@ -85,13 +85,13 @@ func (d *driver) offer(x state, action observe.Action) error {
 		return err
 	}
 	d.tellOffer(m)
-	if err := d.hear(&raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), Commit: ptr[uint64](0)}); err != nil {
+	if err := d.heartbeat(); err != nil {
 		return err
 	}
 	// That it comes so late that the replica has the op already is for the manifest to tell.
 	above := op.Number(len(d.log)) + d.r.View().Last + 2
 	snapshot := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
-		Index: ptr(uint64(above)), Term: ptr[uint64](term), ConfState: &raftpb.ConfState{Voters: []uint64{self, leader}},
+		Index: ptr(uint64(above)), Term: ptr(d.term), ConfState: &raftpb.ConfState{Voters: []uint64{self, leader}},
 	}}
 	if err := d.hear(&raftpb.Message{Type: raftpb.MsgSnap.Enum(), Snapshot: snapshot}); err != nil {
 		return err
@@ -127,14 +127,15 @@ func (d *driver) resume() error {
 }
 
 func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
-	if n, ok := a.With["n"]; ok && integer(n) <= len(d.log) {
-		return nil // the replica has it already
+	n := len(d.log) + 1
+	if given, ok := a.With["n"]; ok {
+		n = integer(given)
 	}
-	r, err := request(len(d.log)+1, a.With["o"].(map[string]any))
+	r, err := request(n, a.With["o"].(map[string]any))
 	if err != nil {
 		return err
 	}
-	if d.log = append(d.log, r); d.design == replica.ResetRecord {
+	if d.agreed(n, r); d.design == replica.ResetRecord {
 		return nil
 	}
 	return d.known(state{op: len(d.log)})
@@ -145,6 +146,37 @@ func takeStageManifest(d *driver, a *behaviours.Act) error {
 		return err
 	}
 	d.coming.state = stateOf(a)
+	return nil
+}
+
+// takeCompact has the replica drop what a checkpoint has, and remove the files.
+func takeCompact(d *driver, a *behaviours.Act) error {
+	if int(d.r.View().Last)-1 == integer(a.With["n"]) {
+		if err := d.succeeds(); err != nil {
+			return err
+		}
+	}
+	if err := d.step(replica.Input{Tick: true}); err != nil {
+		return err
+	}
+	const most = 32 // no journal has as many files
+	for range most {
+		if err := d.step(replica.Input{Work: true, Job: replica.Trim}); err != nil {
+			return err
+		}
+	}
+	fs := d.disk.FS()
+	home, err := homeOn(fs)
+	if err != nil {
+		return err
+	}
+	first, err := firstOf(fs, home)
+	if err != nil {
+		return err
+	}
+	if first != a.With["n"] {
+		return &missing{a.Action}
+	}
 	return nil
 }
 
@@ -220,7 +252,7 @@ func takeCommitInstall(d *driver, a *behaviours.Act) error {
 		return err
 	}
 	d.r, d.coming.installed = nil, d.r
-	d.coming.state, d.coming.sender = state{}, nil
+	d.coming.state, d.coming.sender, d.parted = state{}, nil, unparted
 	return nil
 }
 

@@ -85,8 +85,6 @@ var untakenActions = []struct{ module, action, why string }{
 	{"ResetRecord", "Refuse", "who has come to lead leads on"},
 	{"ResetRecord", "SyncFails", "the replica stops: that is a PowerLoss"},
 	{"ResetRecordGroup", "BeginSequence", "all replicas lose their journals"},
-	{"Transfer", "Compact", "the log of the driver drops nothing; runs and their traces show it"},
-	{"TransferReset", "Compact", "the log of the driver drops nothing; runs and their traces show it"},
 	{"TransferResetGroup", "", "who leads a group does not offer a state yet; runs and their traces show it"},
 }
 

@@ -125,18 +125,23 @@ func kept(text string) func(crashfs.Change) bool {
 	}
 }
 
-// Rest boots the replica if it is down, lets it hear that all it was brought is
-// committed, and do what it then has to do.
-func (v *Drive) Rest() error {
+// Up boots the replica if it is down, and ends a boot that is under way.
+func (v *Drive) Up() error {
 	d := v.d
 	if d.opening != nil {
 		d.disk, d.opening = d.opening.before, nil
 	}
-	if d.r == nil {
-		if err := takeBoot(d, nil); err != nil {
-			return err
-		}
+	if d.r != nil {
+		return nil
 	}
+	return takeBoot(d, nil)
+}
+
+// Rest lets the replica, which is up, hear that all it was brought is committed, and do
+// what it then has to do.
+func (v *Drive) Rest() error {
+	d := v.d
+	d.image = nil
 	if err := d.agree(); err != nil {
 		return err
 	}

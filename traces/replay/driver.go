@@ -21,7 +21,6 @@ const (
 	dir    = "p0" // of the partition
 	self   = 1    // the replica that is driven
 	leader = 2    // the one that the driver speaks for
-	term   = 2    // of all that it says
 )
 
 var identity = record.Identity{Cluster: 1, Partition: 0, Replica: self, Incarnation: 1}
@@ -35,7 +34,9 @@ type driver struct {
 	disk    *crashfs.Disk
 	r       *replica.Replica // nil: down
 	boots   uint64
-	log     []op.Request // as the specification has it: op n is log[n-1], and op n+1 here
+	log     []proposal // of who leads, as the specification has it: op n is log[n-1], and op n+1 here
+	parted  int        // the op above which the replica may hold what the log has not
+	term    uint64     // of who leads
 	events  []observe.Event
 	sink    observe.Sink // nil: nobody else listens
 	answers []replica.Answer
@@ -56,7 +57,7 @@ type driver struct {
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
-	d := &driver{design: design, defects: defects, disk: crashfs.New(), faults: faultfs.NewSet()}
+	d := &driver{design: design, defects: defects, disk: crashfs.New(), faults: faultfs.NewSet(), parted: unparted, term: firstTerm}
 	fs := d.disk.FS()
 	format := replica.Config{ID: self, Cluster: identity.Cluster, FS: fs, Dir: dir}
 	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(format)); err != nil {
@@ -86,7 +87,8 @@ func (d *driver) boot() error {
 func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 	cfg := replica.Config{
 		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.faults.Wrap(disk.FS()), Dir: dir,
-		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, JournalBytes: 1 << 16,
+		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1,
+		JournalBytes: 1, Compact: replica.Compaction{Bytes: 1}, // every op is in a file of its own: any number can be dropped
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
 	cfg.Transfer = replica.TransferOptions{ChunkBytes: 1, Window: 1} // a chunk for each batch
@@ -198,37 +200,6 @@ func (d *driver) agree() error {
 	return nil
 }
 
-// commit makes op n of the specification known to be committed, and brings it if the
-// replica does not have it.
-func (d *driver) commit(n int) error {
-	if err := d.agree(); err != nil {
-		return err
-	}
-	if v := d.r.View(); int(v.Last) < n+1 {
-		return d.deliver(n, n)
-	} else if int(v.Committed) >= n+1 {
-		return nil
-	}
-	return d.hear(&raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), Commit: ptr(uint64(n + 1))})
-}
-
-// deliver brings all ops up to n that the replica does not have, of which those up to
-// committed are.
-func (d *driver) deliver(n, committed int) error {
-	last := d.r.View().Last
-	m := &raftpb.Message{Type: raftpb.MsgApp.Enum(), Index: ptr(uint64(last)), LogTerm: ptr(termOf(last)), Commit: ptr(uint64(committed + 1))}
-	for i := last + 1; i <= op.Number(n)+1; i++ {
-		m.Entries = append(m.Entries, &raftpb.Entry{Index: ptr(uint64(i)), Term: ptr[uint64](term), Type: raftpb.EntryNormal.Enum(), Data: replica.Command(&d.log[i-2], 1)})
-	}
-	return d.hear(m)
-}
-
-// hear brings a message of the leader.
-func (d *driver) hear(m *raftpb.Message) error {
-	m.Term = ptr[uint64](term)
-	return d.tell(m)
-}
-
 // tell brings a message of the other replica, and does what consensus has to do then.
 func (d *driver) tell(m *raftpb.Message) error {
 	m.From, m.To = ptr[uint64](leader), ptr[uint64](self)
@@ -236,13 +207,6 @@ func (d *driver) tell(m *raftpb.Message) error {
 		return err
 	}
 	return d.agree()
-}
-
-func termOf(n op.Number) uint64 {
-	if n <= 1 {
-		return 1
-	}
-	return term
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -17,7 +17,7 @@ import (
 // This file is the leader that offers a state, as far as there is one.
 
 // applyAll has the replica apply a log that is committed.
-func (d *driver) applyAll(log []op.Request) error {
+func (d *driver) applyAll(log []proposal) error {
 	d.log = log
 	if len(log) == 0 {
 		return nil
@@ -53,6 +53,7 @@ func (d *driver) known(x state) error {
 	if l == nil || x.op <= len(l.log) {
 		return nil
 	}
+	l.term = d.term
 	if l.r.View().Facts.Generation == 0 {
 		if err := l.purgeAt(d.log, x); err != nil {
 			return err
@@ -82,6 +83,7 @@ func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error)
 	if err != nil {
 		return fail(err)
 	}
+	from.term = d.term
 	if err := from.boot(); err != nil {
 		return fail(err)
 	}
@@ -109,7 +111,7 @@ func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error)
 		return fail(err)
 	}
 	s := transfer.NewSender(transfer.SenderOptions{ChunkBytes: 1, Defects: d.defects})
-	m, err := s.Offer(leader, e, func(n op.Number) (uint64, error) { return termOf(n), nil })
+	m, err := s.Offer(leader, e, func(n op.Number) (uint64, error) { return d.termOf(n), nil })
 	if err != nil {
 		return fail(err)
 	}
@@ -118,13 +120,13 @@ func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error)
 
 // purgeAt has a replica of reset-record purge when its journal ends with the floor of a
 // state. What is not committed of that may be any op.
-func (d *driver) purgeAt(log []op.Request, x state) error {
+func (d *driver) purgeAt(log []proposal, x state) error {
 	if x.generation == 0 {
 		return nil
 	}
 	if d.log = slices.Clone(log[:min(len(log), x.floor)]); x.floor > 0 {
 		for len(d.log) < x.floor {
-			d.log = append(d.log, op.Request{Kind: op.Append, Payloads: []op.Payload{"not committed"}})
+			d.propose(op.Request{Kind: op.Append, Payloads: []op.Payload{"not committed"}})
 		}
 		if err := d.deliver(x.floor, 0); err != nil {
 			return err

@@ -45,7 +45,7 @@ var small = []struct {
 	{"reset-record", "two ops", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
-	{"reset-record", "transfers", "SIMTransferReset", []string{"Offers <- MCOffers", "Offers <- FewOffers", "Ops <- MCOps", "Ops <- FewOps"}, []string{
+	{"reset-record", "transfers", "SIMTransferReset", []string{"MayCompact = FALSE", "MayCompact <- MCMayCompact", "Offers <- MCOffers", "Offers <- FewOffers", "Ops <- MCOps", "Ops <- FewOps"}, []string{
 		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted", "boundary-not-rebased",
 	}},
 }

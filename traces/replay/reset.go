@@ -32,6 +32,7 @@ var resetRows = []Row{
 	{"Release", "none", "impl/replica: release", "In the step that ends the purge. In counterexamples only.", takeNothing},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
 	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
+	{"Compact", "take steps of trimming", "impl/replica: trimStep", "", takeCompact},
 	{"StageManifest", "offer the state `x`", "impl/replica: offered, beginPull", "The state is that of another replica, which purged when its journal ended with the floor, and was brought all ops up to that of the offer.", takeStageManifest},
 	{"RefuseTransfer", "offer the state `x`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
 	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "", takeStageChunk},
@@ -115,7 +116,7 @@ func takeJournal(d *driver, a *behaviours.Act) error {
 		return err
 	}
 	if n > len(d.log) { // else it is committed elsewhere
-		d.log = append(d.log, r)
+		d.propose(r)
 	}
 	if err := d.agree(); err != nil {
 		return err

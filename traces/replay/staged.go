@@ -9,6 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"purgelab/impl/engine"
+	"purgelab/impl/journal"
 	"purgelab/impl/record"
 	"purgelab/impl/replica"
 	"purgelab/impl/transfer"
@@ -114,6 +115,9 @@ func (d *driver) staged(out map[string]any) error {
 		from = number(uint64(m.Point.Applied))
 	}
 	out["root"] = from
+	if out["first"], err = firstOf(fs, home); err != nil {
+		return err
+	}
 	s, err := d.staging(fs, home)
 	if err != nil {
 		return err
@@ -141,6 +145,12 @@ func (d *driver) staged(out map[string]any) error {
 	return nil
 }
 
+// firstOf is the op above which the journal of a home begins.
+func firstOf(fs vfs.FS, home string) (float64, error) {
+	n, err := journal.Begins(fs, home+"/journal", identity)
+	return number(uint64(n)), err
+}
+
 // wantStaged adds the same of a state of the specification. The journal of Transfer ends
 // before the log where other members have committed more.
 func wantStaged(out, s map[string]any) {
@@ -151,8 +161,12 @@ func wantStaged(out, s map[string]any) {
 	}
 	delete(stage, "synced")
 	out["root"], out["stage"] = s["root"].(map[string]any)["n"], stage
-	if journal, ok := s["journal"].(map[string]any); ok && out["log"] != nil {
-		out["log"] = journal["held"]
+	out["first"] = s["first"]
+	if journal, ok := s["journal"].(map[string]any); ok {
+		// The specification's has the ops of the homes before, too.
+		if out["first"] = max(journal["first"].(float64), out["root"].(float64)); out["log"] != nil {
+			out["log"] = journal["held"]
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ var orderedRows = []Row{
 	{"PowerLoss", "end the program; of what is not synced keep the first `s` batches and `b` bookmarks of the folder that a boot will open, marker `m`, and the removals of folders but those of `back`", "impl/vfs/crashfs: PowerLossKeeping", "Journal and folders left behind are kept whole.", takePowerLossOrdered},
 	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "The proof of leadership, and its wait, are the group's matter.", takeAnswer},
 	{"CommitElsewhere", "none", "impl/replica: consensusStage", "The op is brought when the replica materializes it.", takeCommitElsewhere},
+	{"Compact", "take steps of trimming", "impl/replica: trimStep", "Every op is in a file of its own, and the last one in the one that is being written, so who leads is elected anew first. Of the home before an install nothing is dropped.", takeCompact},
 	{"StageManifest", "offer the state as of op `n`", "impl/replica: offered, beginPull", "The state is that of another replica, which was brought all ops up to `n`.", takeStageManifest},
 	{"RefuseTransfer", "offer the state as of op `n`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
 	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "After a boot the offer is made again first. The last chunk is synced in the same step: a crash that comes next finds the disk before that.", takeStageChunk},
@@ -94,7 +95,7 @@ func (d *driver) given(a *behaviours.Act, o map[string]any) error {
 		if err != nil {
 			return err
 		}
-		d.log = append(d.log, r)
+		d.propose(r)
 	}
 	return d.commit(n)
 }
