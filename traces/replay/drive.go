@@ -53,16 +53,10 @@ func (v *Drive) Member() *replica.Replica { return v.d.r }
 // before it did not.
 var ErrNotTaken = errors.New("not taken")
 
-// inBoot are the actions of a cleanup that a boot ends.
-var inBoot = []observe.Action{"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete"}
-
 // NeedsLeader tells whether nobody understands an action who does not see the leader.
 func NeedsLeader(a *behaviours.Act) bool {
 	return a.Action == "CommitElsewhere" || a.Action == "StageManifest" || a.Action == "RefuseTransfer"
 }
-
-// whileDown are actions that are nobody's business who is down.
-var whileDown = []observe.Action{"PowerLoss", "CommitElsewhere"}
 
 // Take takes an action. Of a loss of power With["keep"] says what outlives it, as Left
 // does. An error that is not ErrNotTaken is that with which the replica stopped by
@@ -73,12 +67,10 @@ func (v *Drive) Take(a *behaviours.Act) error {
 	if i < 0 {
 		return fmt.Errorf("%w: %s is no action of %s", ErrNotTaken, a.Action, v.table.Name)
 	}
-	begins := a.Action == "Boot"
-	ends := a.Action == "ProcessCrash" || a.Action == "PowerLoss"
-	down := d.r == nil && d.opening == nil
-	if down != begins && !(down && slices.Contains(whileDown, a.Action)) || d.opening != nil && !ends && !slices.Contains(inBoot, a.Action) {
+	if d.able(a) != nil {
 		return ErrNotTaken
 	}
+	ends := a.Action == "ProcessCrash" || a.Action == "PowerLoss"
 	if o := d.opening; ends && o != nil { // what the boot has done is told now
 		d.opening = nil
 		o.image(d)

@@ -67,11 +67,8 @@ func (v *GroupDrive) Incarnation() (i op.Incarnation, after int) {
 // op n.
 func (v *GroupDrive) Op(n op.Number) int { return int(v.g.reached(n)) }
 
-// withoutLeader are actions that need nobody who leads, ofDown those of a replica that is down.
-var (
-	withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation"}
-	ofDown        = []observe.Action{"Boot", "Rejoin"}
-)
+// withoutLeader are actions that need nobody who leads.
+var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation"}
 
 // Take takes an action that Words wrote. An error that is not ErrNotTaken is that with
 // which a replica stopped by itself, after which it is down and has lost all that was not
@@ -82,7 +79,7 @@ func (v *GroupDrive) Take(a *behaviours.Act) error {
 	if i < 0 {
 		return fmt.Errorf("%w: %s is no action of a group of %s", ErrNotTaken, a.Action, v.table.Name)
 	}
-	if down := a.With["r"] != nil && g.of(a).r == nil; down != slices.Contains(ofDown, a.Action) || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
+	if g.able(a) != nil || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
 		return ErrNotTaken
 	}
 	var err error

@@ -287,6 +287,9 @@ func (g *group) act(t *Group, a *behaviours.Act) (*Difference, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("action %s: not in the table of a group of %s", a.Action, t.Name)
 		}
+		if err := g.able(a); err != nil {
+			return nil, err
+		}
 		if diff := untaken(a, t.Rows[i].take(g, a)); diff != nil {
 			return diff, nil
 		}

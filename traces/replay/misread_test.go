@@ -3,11 +3,14 @@ package replay
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/observe"
+	"purgelab/impl/replica"
 	"purgelab/traces/behaviours"
 )
 
@@ -38,6 +41,49 @@ func TestMisread(t *testing.T) {
 		}
 	}
 	require.Positive(t, caught)
+}
+
+// What a replica that is down is to do is a fault of the file: nobody has asked the
+// implementation.
+func TestDown(t *testing.T) {
+	b := exampleRead(t)
+	b.Acts = slices.Delete(b.Acts, 1, 3) // Boot and Serve
+	diff, err := Replay(b, 0)
+	require.Nil(t, diff)
+	var misread *MisreadError
+	require.ErrorAs(t, err, &misread)
+	require.EqualError(t, err, "behaviour 1, act 1, Materialize: it is of a replica that is down")
+	require.Equal(t, 3, misread.Line)
+
+	for _, table := range Table {
+		for _, row := range table.Rows {
+			if row.Action == "Boot" || slices.Contains(whileDown, row.Action) {
+				continue
+			}
+			design, err := replica.ParseDesign(table.Name)
+			require.NoError(t, err)
+			d, err := newDriver(design, 0)
+			require.NoError(t, err)
+			_, err = d.act(&table, &behaviours.Act{Event: observe.Event{Action: row.Action}}, nil)
+			require.ErrorIs(t, err, errDown, "%s of %s", row.Action, table.Name)
+		}
+	}
+	for _, table := range Groups {
+		design, err := replica.ParseDesign(table.Name)
+		require.NoError(t, err)
+		g, err := newGroup(3, design, replica.Policy{}, 0, false)
+		require.NoError(t, err)
+		for _, row := range table.Rows {
+			g.members[2].r = nil
+			want := errDown
+			if slices.Contains(ofDown, row.Action) {
+				want = errUp
+				g.members[2].r = g.members[1].r
+			}
+			_, err = g.act(&table, &behaviours.Act{Event: observe.Event{Action: row.Action, Replica: 2}, With: map[string]any{"r": "r2"}})
+			require.ErrorIs(t, err, want, "%s of %s", row.Action, table.Name)
+		}
+	}
 }
 
 // A panic of the implementation is a difference, not a fault of the file.

@@ -64,6 +64,9 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 		if i < 0 {
 			return nil, fmt.Errorf("action %s: not in the table of %s", a.Action, t.Name)
 		}
+		if err := d.able(a); err != nil {
+			return nil, err
+		}
 		err := d.take(&t.Rows[i], a)
 		took(d, a)
 		if diff := untaken(a, err); diff != nil {
