@@ -23,14 +23,16 @@ type Counterexample struct {
 	// Difference is the first thing in which the replica that has the defect is not what
 	// the behaviour says, nil if it is led through all of it.
 	Difference *replay.Difference
+	// Shows is whether the behaviour shows what can happen, and nothing is wrong with it.
+	Shows bool
 	// Calm is the scenario played without the defect, Red with it; nil if there is none.
 	Calm, Red *Result
 }
 
 // Reproduced tells whether the scenario is one as it should be: with the defect a property
-// is violated, and nothing is wrong without it.
+// is violated, and nothing is wrong without it; what can happen the replica has to follow.
 func (c *Counterexample) Reproduced() bool {
-	return len(c.Calm.Red) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.Red) > 0)
+	return len(c.Calm.Red) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.Red) > 0) && !(c.Shows && c.Difference != nil)
 }
 
 // inImplementation is the name that a defect of the specification has in the implementation,
@@ -70,6 +72,7 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	file := c.Name + ".txt"
 	says := "It never happens that " + why
 	if what, ok := strings.CutPrefix(why, reached); ok {
+		c.Shows = true
 		says = "It happens that " + what + ", and nothing is violated"
 	}
 	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: %s.\n"+

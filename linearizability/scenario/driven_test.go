@@ -11,9 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/linearizability/verdict"
 	"purgelab/traces"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/models"
+	"purgelab/traces/replay"
 	"purgelab/traces/tlc"
 )
 
@@ -170,6 +172,25 @@ func TestFoundAgain(t *testing.T) {
 	holds.Module = "MCAgreedLog.tla"
 	var other *behaviours.NotDrivableError
 	require.ErrorAs(t, behaviours.Drivable(holds), &other)
+}
+
+// TestReproduced: with the defect something is violated, and what can happen is followed.
+func TestReproduced(t *testing.T) {
+	red := &Result{Red: []verdict.Result{{Verdict: verdict.Fail}}}
+	differs := &replay.Difference{}
+	for _, c := range []struct {
+		is   Counterexample
+		want bool
+	}{
+		{Counterexample{Calm: &Result{}, Red: red, Difference: differs}, true},
+		{Counterexample{Calm: &Result{}, Red: &Result{}}, false},
+		{Counterexample{Calm: red, Red: red}, false},
+		{Counterexample{Calm: &Result{}, Difference: differs}, true}, // the implementation has no such defect
+		{Counterexample{Calm: &Result{}, Shows: true}, true},
+		{Counterexample{Calm: &Result{}, Shows: true, Difference: differs}, false},
+	} {
+		require.Equal(t, c.want, c.is.Reproduced(), "%+v", c.is)
+	}
 }
 
 // TestLedMistakes: what is wrong with a step that leads a replica is named with its place.
