@@ -29,8 +29,8 @@ type View struct {
 	// Offers is the op as of which it offers a state, the lowest one if there are several;
 	// 0: it offers none.
 	Offers op.Number
-	// Agreeing: there is work of consensus to be done.
-	Agreeing bool
+	// Agreeing: there is work of consensus to be done. Syncing: the next of it is a sync.
+	Agreeing, Syncing bool
 	// Idle: nothing is left to do until the next input, or after a pause.
 	Idle bool
 }
@@ -48,7 +48,7 @@ func (r *Replica) View() View {
 	return View{
 		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
 		Role: st.Role, Term: st.Term, Committed: st.Commit + r.line.shift, Last: r.lastOp(),
-		Agreeing: r.hasConsensusWork(), Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Offers: offers, Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
+		Agreeing: r.hasConsensusWork(), Syncing: r.stage == written && r.batch.MustSync, Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Offers: offers, Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
 }
 

@@ -51,6 +51,7 @@ var modules = map[string]Header{
 	"SIMResetRecordGroup.tla":       {Design: "reset-record", Replicas: 3},
 	"SIMTransferGroup.tla":          {Design: "ordered", Replicas: 3},
 	"SIMTransferAdvanceGroup.tla":   {Design: "advance", Replicas: 3},
+	"SIMAgreedLog.tla":              {Design: "ordered", Replicas: 3},
 }
 
 // headerOf heads the behaviours of a model.

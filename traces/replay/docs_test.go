@@ -62,7 +62,7 @@ func markdown(rows []Row) string {
 // replayed are the modules whose actions replicas are led through, with the tables.
 var replayed = map[string][]Row{
 	"Ordered": orderedRows, "Transfer": orderedRows, "Advance": advanceRows, "ResetRecord": resetRows, "TransferReset": resetRows,
-	"OrderedGroup": plain(logGroupRows), "TransferGroup": plain(moveGroupRows), "ResetRecordGroup": plain(resetGroupRows),
+	"OrderedGroup": plain(logGroupRows), "TransferGroup": plain(moveGroupRows), "ResetRecordGroup": plain(resetGroupRows), "AgreedLog": plain(agreedRows),
 }
 
 func plain(rows []GroupRow) (out []Row) {
@@ -75,7 +75,6 @@ func plain(rows []GroupRow) (out []Row) {
 // untakenActions are those through which no replica is led; without an action all of a
 // module.
 var untakenActions = []struct{ module, action, why string }{
-	{"AgreedLog", "", "what raft does to give the one log that the groups are replayed with; runs and their traces show it"},
 	{"Partition", "", "a contract, not a replica: `model` is compared with it, transition by transition"},
 	{"ResetRecord", "BeginSequence", "all replicas lose their journals"},
 	{"ResetRecord", "Cut", "the leader that the driver speaks for replaces nothing"},

@@ -45,6 +45,7 @@ type group struct {
 	change      change        // of members, the last that was proposed
 	most        []op.Position // up to where they can agree with the ones before
 	claimed     *Difference   // a replica says that one agrees further
+	agreed      *agreed       // that it is led through AgreedLog, nil: it is not
 }
 
 // member is one of them with its machine.
@@ -122,9 +123,6 @@ func (g *group) begin(n int) error {
 	}
 	return nil
 }
-
-// name is what the specification calls it.
-func (m *member) name() string { return fmt.Sprintf("r%d", m.id) }
 
 // Observe implements observe.Sink.
 func (m *member) Observe(e observe.Event) {
@@ -205,6 +203,7 @@ func (g *group) step(m *member, in replica.Input) error {
 		switch {
 		case x.Raft != nil:
 			g.queue = append(g.queue, x)
+			g.agreed.acknowledged(g, &x)
 		case x.Transfer != nil && g.moves != nil:
 			g.moves.sent(m, x)
 		default:
@@ -237,7 +236,7 @@ func (g *group) pass(from, to int, wanted func(*raftpb.Message) bool) error {
 		if err := g.step(m, replica.Input{Message: &x}); err != nil {
 			return err
 		}
-		if err := g.agree(m); err != nil {
+		if err := g.write(m); err != nil {
 			return err
 		}
 	}
@@ -344,8 +343,12 @@ func (g *group) known(id, n int) error {
 // elect has a replica campaign until it leads. Whoever leads now does not hear of it before
 // that.
 func (g *group) elect(id int) error {
+	return g.electBy(id, slices.DeleteFunc(g.followers(), func(x int) bool { return x == id }))
+}
+
+// electBy is elect by the votes of these.
+func (g *group) electBy(id int, voters []int) error {
 	was := g.lead
-	voters := slices.DeleteFunc(g.followers(), func(x int) bool { return x == id })
 	m := g.members[id]
 	g.queue = nil
 	for tick := range 4 * electionTicks {
@@ -385,12 +388,7 @@ func (g *group) stepDown(was int) error {
 	if was == 0 || was == g.lead {
 		return nil
 	}
-	v := g.members[g.lead].r.View()
-	m := &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), From: ptr(v.Member), To: ptr(g.members[was].r.View().Member), Term: ptr(v.Term), Commit: ptr[uint64](0)}
-	err := g.step(g.members[was], replica.Input{Message: &replica.Message{From: g.lead, To: was, Incarnation: g.incarnation, Raft: m}})
-	if err == nil {
-		err = g.agree(g.members[was])
-	}
+	err := g.hears(g.members[was])
 	g.queue = nil
 	return err
 }
@@ -457,7 +455,7 @@ func (g *group) ask(n int, r *op.Request) error {
 	if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
 		return fmt.Errorf("%w: %v", errRefused, g.answers[0].Reply.Code)
 	}
-	return g.agree(m)
+	return g.write(m)
 }
 
 // asking is the token of a read that is asked, registering of the registration of the

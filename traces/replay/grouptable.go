@@ -39,6 +39,7 @@ var Groups = []Group{
 	{"ordered", slices.Concat(logGroupRows, moveGroupRows), wantLogGroup, (*group).logState},
 	{"advance", slices.DeleteFunc(slices.Concat(logGroupRows, moveGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
 	{"reset-record", resetGroupRows, wantResetGroup, (*group).resetState},
+	{agreedName, agreedRows, wantAgreed, (*group).agreedState},
 }
 
 // purging are actions that advance does not have: its purge is a deletion.
@@ -277,6 +278,9 @@ func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defec
 	g, err := newGroup(b.Replicas, design, PolicyOf(b), defects, moving(b))
 	if err != nil {
 		return nil, err
+	}
+	if isAgreed(b) {
+		g.agreeing()
 	}
 	return each(b, func(i int) (*Difference, error) { return g.act(t, settled(&b.Acts[i])) })
 }

@@ -212,8 +212,9 @@ func (g *group) hand(x *replica.Message) error {
 
 // says brings a message of raft from who leads, which it would send like that.
 func (g *group) says(to int, m *raftpb.Message) error {
-	m.From, m.To, m.Term = ptr(uint64(g.lead)), ptr(uint64(to)), ptr(g.members[g.lead].r.View().Term)
-	err := g.step(g.members[to], replica.Input{Message: &replica.Message{From: g.lead, To: to, Incarnation: 1, Raft: m}})
+	v := g.members[g.lead].r.View()
+	m.From, m.To, m.Term = ptr(v.Member), ptr(g.members[to].r.View().Member), ptr(v.Term)
+	err := g.step(g.members[to], replica.Input{Message: &replica.Message{From: g.lead, To: to, Incarnation: g.incarnation, Raft: m}})
 	if err != nil {
 		return err
 	}

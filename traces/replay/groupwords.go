@@ -10,6 +10,9 @@ import (
 // This file makes actions of a group such that they can be written down: with all that the
 // driver has to know of the state in their parameters.
 
+// name is what the specification calls a member.
+func (m *member) name() string { return fmt.Sprintf("r%d", m.id) }
+
 // settled is an action with these parameters, and without those that nobody needs.
 func settled(a *behaviours.Act) *behaviours.Act {
 	log, ok := a.State["log"].([]any)
@@ -18,6 +21,12 @@ func settled(a *behaviours.Act) *behaviours.Act {
 	}
 	out := *a
 	out.With = maps.Clone(a.With)
+	if a.State["acked"] != nil {
+		if q, ok := a.With["q"].([]any); ok {
+			out.With["q"] = joined(q)
+		}
+		return &out
+	}
 	switch a.Action {
 	case "Propose":
 		out.With["n"] = float64(len(log))

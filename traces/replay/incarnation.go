@@ -36,12 +36,12 @@ func (g *group) line(n int) op.Number {
 			at--
 		}
 	}
-	return op.Number(max(at, base))
+	return g.agreed.past(op.Number(max(at, base)))
 }
 
 // number is the op of the specification that op n of the implementation is, 0 if it has none.
 func (g *group) number(n op.Number) float64 {
-	x := max(int(n), base) - base
+	x := max(int(n), base) - base - g.agreed.admitting(n)
 	for _, s := range g.begun {
 		if x >= s {
 			x++
@@ -191,7 +191,8 @@ func (m *member) losePower(n int) error {
 		if err != nil {
 			return err
 		}
-		if uint64(jr.Last()) == m.g.own(n) {
+		admitted := m.g.agreed != nil && m.g.number(m.g.basis+jr.Last()-1) == float64(n) // with what took members in
+		if admitted || uint64(jr.Last()) == m.g.own(n) {
 			keeping(m.disk, count)
 			return jr.Close()
 		}
@@ -266,7 +267,11 @@ func (g *group) begins() error {
 		return err
 	}
 	g.basis = g.members[1].r.View().Base
-	g.begun = append(g.begun, int(g.reached(g.basis))+1)
+	if g.agreed != nil {
+		g.agreed.begins(len(g.members))
+	} else {
+		g.begun = append(g.begun, int(g.reached(g.basis))+1)
+	}
 	for _, m := range g.members[1:] {
 		m.home = m.r.View().Home
 		if err := errors.Join(m.replayBase(), removeAll(m.disk.FS(), old)); err != nil {
@@ -278,6 +283,9 @@ func (g *group) begins() error {
 
 // claims looks at up to where a replica says that an incarnation agrees with the one before.
 func (g *group) claims(e *observe.Event) {
+	if g.agreed != nil {
+		return // what it speaks of is not in the log
+	}
 	at, err := op.ParsePosition(e.Key)
 	if i := e.Count - 2; err != nil || i < 0 || i >= len(g.most) {
 		g.claimed = &Difference{Field: "agreed", Want: none, Got: e.Key}

@@ -31,7 +31,11 @@ func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *beh
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	if b.Replicas > 0 {
-		i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == b.Design })
+		name := b.Design
+		if isAgreed(b) {
+			name = agreedName
+		}
+		i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("replay: no table for a group of the design %s", b.Design)
 		}
