@@ -36,7 +36,11 @@ func readTake(r *reader, s *Scenario) (*behaviours.Act, error) {
 	if n == 1 {
 		n = 0
 	}
-	a, at, err := replay.Action(words, n)
+	design := ""
+	if len(s.Designs) > 0 {
+		design = s.Designs[0].String()
+	}
+	a, at, err := replay.Action(words, design, n)
 	if err != nil {
 		return nil, r.bad(r.list[from+at].column, "%v", err)
 	}
@@ -123,9 +127,19 @@ func (d *driven) take(a *behaviours.Act) string {
 	case errors.Is(err, replay.ErrNotTaken):
 		return "not taken; " + d.holds()
 	case err != nil:
-		return "stops: " + cause(err)
+		return d.r.broke(err)
 	}
 	return d.holds()
+}
+
+// broke says what an error in leading a replica is. If it is not the replica's, the play
+// decides nothing.
+func (r *Result) broke(err error) string {
+	if replay.Stopped(err) {
+		return "stops: " + cause(err)
+	}
+	r.Undecided = err.Error()
+	return "undecided"
 }
 
 // cause is what is told of an error with which a replica stopped.

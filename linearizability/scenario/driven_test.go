@@ -193,6 +193,25 @@ func TestReproduced(t *testing.T) {
 	}
 }
 
+// TestNotTaken: what the replicas, as they are, cannot be led to is not taken, and stops none.
+func TestNotTaken(t *testing.T) {
+	group := strings.Replace(head, "replicas: 1", "replicas: 3", 1)
+	for _, text := range []string{
+		head + "take Boot -> serves, op 0, start 0, end 0: nothing\ntake Boot -> not taken; serves, op 0, start 0, end 0: nothing\n" +
+			"take Materialize n=2 append 1 -> not taken; serves, op 0, start 0, end 0: nothing\n" +
+			"take StageManifest n=1 -> not taken; serves, op 0, start 0, end 0: nothing\n" +
+			"take Answer get k1 -> serves, op 0, start 0, end 0: nothing\n",
+		strings.Replace(head, "ordered", "advance", 1) + "take Boot -> serves, op 0, start 0, end 0: nothing\n" +
+			"take ListOffsets start=0 end=1 -> not taken; serves, op 0, start 0, end 0: nothing\n",
+		group + "take ProcessCrash r=r2 -> down\ntake ProcessCrash r=r3 -> down\ntake DropOffer r=r1 -> leads, op 0, start 0, end 0: nothing\n" +
+			"take Propose n=1 of=r2 step=learner other -> not taken; r1 leads, op 0, committed 0\n",
+	} {
+		s, err := Parse("f.txt", text)
+		require.NoError(t, err)
+		require.Empty(t, Play(context.Background(), s, s.Ways()[0], false).Trouble())
+	}
+}
+
 // TestLedMistakes: what is wrong with a step that leads a replica is named with its place.
 func TestLedMistakes(t *testing.T) {
 	group := strings.Replace(head, "replicas: 1", "replicas: 3", 1)
@@ -206,6 +225,18 @@ func TestLedMistakes(t *testing.T) {
 		{group + "take Boot r=2 -> down\n", `f.txt:6:11: r "2": want r1 to r3`},
 		{group + "take Propose n=1 append 1 me -> down\n", `f.txt:6:18: op "append 1 me": want one of`},
 		{group + "take Answer r=r1 poll k1 first x earliest -> down\n", `f.txt:6:32: max "x": want a number`},
+		{head + "take Materialize n=1 -> down\n", "f.txt:6:6: Materialize: want an op, one of"},
+		{head + "take Materialize n=-1 append 1 -> down\n", `f.txt:6:18: n "-1": want a number`},
+		{head + "take Materialize n=1 store me 0 0 -> down\n", `f.txt:6:28: key "me": want k1`},
+		{head + "take Materialize n=1 other -> down\n", "f.txt:6:22: op [k |-> other] of the specification: no request is like it"},
+		{head + "take PowerLoss -> down\n", "f.txt:6:6: PowerLoss: want keep="},
+		{head + "take Boot r=r1 -> down\n", `f.txt:6:11: r "r1": there is one replica`},
+		{group + "take Propose n=1 -> down\n", "f.txt:6:6: Propose: want an op, one of"},
+		{group + "take Materialize n=1 -> down\n", "f.txt:6:6: Materialize: want r="},
+		{group + "take Answer r=r1 -> down\n", "f.txt:6:6: Answer: want a read, one of [get list poll]"},
+		{group + "take Answer r=r1 poll k1 soon 3 earliest -> down\n", "f.txt:6:18: read "},
+		{group + "take Propose n=1 of=r4 step=learner other -> down\n", `f.txt:6:18: of "r4": want r1 to r3`},
+		{strings.Replace(group, "ordered", "reset-record", 1) + "take ProcessCrash r=r1 -> down\n", `f.txt:6:6: action "ProcessCrash"`},
 		{group + "take Serve -> down\n", `f.txt:6:6: action "Serve"`},
 		{head + "take Boot -> down\nlatest -> 0\n", "f.txt:7:1: take: want nothing but actions"},
 	} {

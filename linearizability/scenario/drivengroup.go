@@ -213,7 +213,7 @@ func (d *drivenGroup) take(a *behaviours.Act) string {
 	case errors.Is(err, replay.ErrNotTaken):
 		return "not taken; " + words
 	case err != nil:
-		return "stops: " + cause(err)
+		return d.r.broke(err)
 	case a.Action == "Answer" && c.reply != nil:
 		return replyWords(d.r.Design, c.req, c.reply)
 	}

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 
 	"purgelab/impl/observe"
@@ -9,13 +9,27 @@ import (
 )
 
 // This file says what an action asks for before the driver takes it: that the replica that
-// it is of runs, or does not.
+// it is of runs, or does not, and that there is what it is about.
+
+// unfit is what is wrong with an action as it is asked for, whatever a replica does.
+type unfit struct{ text string }
+
+func (u *unfit) Error() string { return u.text }
 
 var (
-	errDown = errors.New("it is of a replica that is down")
-	errUp   = errors.New("it is of a replica that runs")
-	errBoot = errors.New("it is of a replica whose boot is under way")
+	errDown  = &unfit{"it is of a replica that is down"}
+	errUp    = &unfit{"it is of a replica that runs"}
+	errLeads = &unfit{"the replica leads, and has ops that nobody else knows"}
+	errBoot  = &unfit{"it is of a replica whose boot is under way"}
 )
+
+// has is an error if the log does not have op n, nor may more be added to it.
+func (d *driver) has(n, more int) error {
+	if n < 1 || n > len(d.log)+more {
+		return &unfit{fmt.Sprintf("it is of op %d, the log has %d", n, len(d.log))}
+	}
+	return nil
+}
 
 // whileDown are actions that are nobody's business who is down, inBoot those of a cleanup
 // that a boot ends.
@@ -39,18 +53,27 @@ func (d *driver) able(a *behaviours.Act) error {
 	return nil
 }
 
-// ofDown are actions of a replica that is down.
-var ofDown = []observe.Action{"Boot", "Rejoin"}
+// ofDown are actions of a replica that is down; ofAny those of one that may run or not.
+var (
+	ofDown = []observe.Action{"Boot", "Rejoin", "Return"}
+	ofAny  = []observe.Action{"LosePower", "ReplaceDisk"}
+)
+
+// wantsDown tells whether an action is of a replica that is down. In AgreedLog who rejoins
+// runs already.
+func (g *group) wantsDown(a observe.Action) bool {
+	return slices.Contains(ofDown, a) && !(g.agreed != nil && a == "Rejoin")
+}
 
 // able says why the replica that an action of a group is of can take no such action.
 func (g *group) able(a *behaviours.Act) error {
-	if a.With["r"] == nil {
+	if a.With["r"] == nil || slices.Contains(ofAny, a.Action) {
 		return nil // it is of whoever leads, or of nobody
 	}
 	switch down := g.of(a).r == nil; {
-	case down && !slices.Contains(ofDown, a.Action):
+	case down && !g.wantsDown(a.Action):
 		return errDown
-	case !down && slices.Contains(ofDown, a.Action):
+	case !down && g.wantsDown(a.Action):
 		return errUp
 	}
 	return nil

@@ -77,6 +77,9 @@ func (c *coming) tell(sink observe.Sink) {
 
 // offer offers a state, and tells whether the replica showed the action.
 func (d *driver) offer(x state, action observe.Action) error {
+	if err := d.has(x.op, 0); err != nil {
+		return err
+	}
 	s, m, err := d.offering(x)
 	if err != nil {
 		return err
@@ -130,6 +133,9 @@ func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
 	n := len(d.log) + 1
 	if given, ok := a.With["n"]; ok {
 		n = integer(given)
+	}
+	if err := d.has(n, 1); err != nil {
+		return err
 	}
 	r, err := request(n, a.With["o"].(map[string]any))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
+	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
 
@@ -59,8 +60,8 @@ func NeedsLeader(a *behaviours.Act) bool {
 }
 
 // Take takes an action. Of a loss of power With["keep"] says what outlives it, as Left
-// does. An error that is not ErrNotTaken is that with which the replica stopped by
-// itself, after which it is down and has lost all that was not synced.
+// does. An error may be that with which the replica Stopped by itself, after which it is
+// down and has lost all that was not synced; if it is not, nor ErrNotTaken, the driver failed.
 func (v *Drive) Take(a *behaviours.Act) error {
 	d := v.d
 	i := slices.IndexFunc(v.table.Rows, func(r Row) bool { return r.Action == a.Action })
@@ -76,25 +77,45 @@ func (v *Drive) Take(a *behaviours.Act) error {
 		o.image(d)
 	}
 	var err error
-	if a.Action == "PowerLoss" {
+	switch a.Action {
+	case "PowerLoss":
 		d.powerLoss(kept(fmt.Sprint(a.With["keep"])))
-	} else {
+	case "Answer": // what it is is for others to judge
+		var q *op.Request
+		if q, err = question(a.With["q"].(map[string]any)); err == nil {
+			_, err = d.read(q)
+		}
+	default:
 		err = d.take(&v.table.Rows[i], a)
 	}
 	if ends {
 		d.sink.Observe(observe.Event{Action: a.Action})
 	}
 	d.follow()
-	var miss *missing
-	switch {
-	case errors.As(err, &miss):
-		return ErrNotTaken
-	case err != nil:
+	if err = outcome(err); Stopped(err) {
 		d.opening = nil
 		d.powerLoss(kept("none"))
 		d.sink.Observe(observe.Event{Action: "PowerLoss"})
 	}
 	return err
+}
+
+// outcome is what comes of an error in taking an action. What a replica does not do, or
+// does otherwise, or refuses, is not taken.
+func outcome(err error) error {
+	var miss *missing
+	var fault *unfit
+	var diff *Difference
+	if errors.As(err, &miss) || errors.As(err, &fault) || errors.As(err, &diff) || errors.Is(err, errRefused) {
+		return ErrNotTaken
+	}
+	return err
+}
+
+// Stopped tells whether an error is that with which a replica stopped by itself.
+func Stopped(err error) bool {
+	var end *stopped
+	return errors.As(err, &end)
 }
 
 // Left says what outlived the last loss of power of what was not synced: none, all, or

@@ -78,9 +78,12 @@ func (d *driver) Observe(e observe.Event) {
 func (d *driver) boot() error {
 	d.boots++
 	d.events = d.events[:0]
-	var err error
-	d.r, err = d.open(d.disk)
-	return err
+	r, err := d.open(d.disk)
+	if err != nil {
+		return &stopped{self, err}
+	}
+	d.r = r
+	return nil
 }
 
 // open opens the replica on a disk, the same way each time in one boot.
@@ -148,6 +151,9 @@ func nameOf(c crashfs.Change) string {
 // step gives one input.
 func (d *driver) step(in replica.Input) error {
 	out, err := d.r.Step(in)
+	if err != nil {
+		err = &stopped{self, err}
+	}
 	d.answers = append(d.answers, out.Answers...)
 	for _, m := range out.Messages {
 		if d.leads && m.Raft != nil {

@@ -10,7 +10,6 @@ import (
 
 	"purgelab/impl/consensus"
 	"purgelab/impl/defect"
-	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
@@ -165,7 +164,7 @@ func (m *member) open() error {
 	m.pull.interrupted()
 	r, err := replica.Open(m.config())
 	if err != nil {
-		return err
+		return &stopped{m.id, err}
 	}
 	m.r, m.dark = r, false
 	if m.g.watch != nil {
@@ -250,6 +249,12 @@ const rounds = 150
 // bring has the leader bring a follower all ops up to n and no more. The leader hears of
 // those up to heard.
 func (g *group) bring(to, n, heard int) error {
+	if g.lead == 0 {
+		return &missing{"BecomeLeader"}
+	}
+	if g.members[to].r == nil {
+		return errDown
+	}
 	upTo, hears := g.own(n), g.own(heard)
 	for range rounds {
 		if err := g.step(g.members[g.lead], replica.Input{Tick: true}); err != nil {
@@ -481,18 +486,4 @@ func (g *group) look(id int, q *op.Request) (op.Reply, error) {
 		}
 	}
 	return op.Reply{}, &missing{"Answer"}
-}
-
-// messages are those that can be read, each by the number that its payload is, or why they
-// cannot.
-func (m *member) messages(f *engine.Facts) any {
-	msgs := []any{}
-	list, err := m.r.Records(f.Start, int(f.End-f.Start))
-	if err != nil {
-		return err.Error()
-	}
-	for _, x := range list {
-		msgs = append(msgs, said(x.Payload))
-	}
-	return msgs
 }

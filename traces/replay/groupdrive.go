@@ -23,7 +23,7 @@ type Watch interface {
 	Ending(i op.Incarnation)
 }
 
-// stopped is the error with which a replica of a group stopped by itself.
+// stopped is the error with which a replica stopped by itself.
 type stopped struct {
 	id  int
 	err error
@@ -70,9 +70,7 @@ func (v *GroupDrive) Op(n op.Number) int { return int(v.g.reached(n)) }
 // withoutLeader are actions that need nobody who leads.
 var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation"}
 
-// Take takes an action that Words wrote. An error that is not ErrNotTaken is that with
-// which a replica stopped by itself, after which it is down and has lost all that was not
-// synced.
+// Take takes an action that Words wrote, as Drive does.
 func (v *GroupDrive) Take(a *behaviours.Act) error {
 	g := v.g
 	i := slices.IndexFunc(v.table.Rows, func(r GroupRow) bool { return r.Action == a.Action })
@@ -100,12 +98,8 @@ func (v *GroupDrive) Take(a *behaviours.Act) error {
 
 // trouble is what comes of an error.
 func (v *GroupDrive) trouble(err error) error {
-	var miss *missing
 	var end *stopped
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &end):
+	if errors.As(err, &end) {
 		m := v.g.members[end.id]
 		m.r = nil
 		if v.g.lead == end.id {
@@ -113,11 +107,9 @@ func (v *GroupDrive) trouble(err error) error {
 		}
 		m.disk.PowerLossAs(nil)
 		v.g.watch.Observe(observe.Event{Action: "PowerLoss", Replica: end.id})
-		return fmt.Errorf("replica %d: %w", end.id, end.err)
-	case errors.As(err, &miss), errors.Is(err, errRefused):
-		return ErrNotTaken
+		return fmt.Errorf("replica %d: %w", end.id, end)
 	}
-	return err
+	return outcome(err)
 }
 
 // answer asks a replica, as a client does: who leads has to prove it, and nobody hears of

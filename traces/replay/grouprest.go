@@ -82,7 +82,7 @@ func (v *GroupDrive) Rest() error {
 	for _, m := range g.members[1:] {
 		if m.r == nil {
 			if err := m.open(); err != nil {
-				return v.trouble(&stopped{m.id, err})
+				return v.trouble(err)
 			}
 		}
 	}

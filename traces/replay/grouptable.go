@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/engine"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
@@ -273,6 +274,20 @@ func (g *group) logState(s map[string]any) map[string]any {
 	return out
 }
 
+// messages are those that can be read, each by the number that its payload is, or why they
+// cannot.
+func (m *member) messages(f *engine.Facts) any {
+	msgs := []any{}
+	list, err := m.r.Records(f.Start, int(f.End-f.Start))
+	if err != nil {
+		return err.Error()
+	}
+	for _, x := range list {
+		msgs = append(msgs, said(x.Payload))
+	}
+	return msgs
+}
+
 // replayGroup is Replay of several replicas.
 func replayGroup(b *behaviours.Behaviour, t *Group, design replica.Design, defects defect.Set) (*Difference, error) {
 	g, err := newGroup(b.Replicas, design, PolicyOf(b), defects, moving(b))
@@ -294,8 +309,8 @@ func (g *group) act(t *Group, a *behaviours.Act) (*Difference, error) {
 		if err := g.able(a); err != nil {
 			return nil, err
 		}
-		if diff := untaken(a, t.Rows[i].take(g, a)); diff != nil {
-			return diff, nil
+		if err := t.Rows[i].take(g, a); err != nil {
+			return untaken(a, err)
 		}
 		if g.claimed != nil {
 			return g.claimed, nil

@@ -194,6 +194,9 @@ func takeDropOffer(g *group, a *behaviours.Act) error {
 			return err
 		}
 		others := g.followers()
+		if len(others) == 0 {
+			continue
+		}
 		to := others[tick%len(others)]
 		if err := g.pass(g.lead, to, func(x *raftpb.Message) bool { return x.GetType() == raftpb.MsgHeartbeat }); err != nil {
 			return err

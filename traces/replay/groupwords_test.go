@@ -57,7 +57,7 @@ func ledByWords(t *testing.T, b *behaviours.Behaviour, upTo int) *GroupDrive {
 	for i := range b.Acts[1:upTo] {
 		a := &b.Acts[i+1]
 		words := Words(settled(a))
-		read, at, err := Action(strings.Fields(words), b.Replicas)
+		read, at, err := Action(strings.Fields(words), b.Design, b.Replicas)
 		require.NoError(t, err, "%s: word %d", words, at)
 		if err = v.Take(read); a.Action == "Answer" { // who does not lead answers nobody
 			continue

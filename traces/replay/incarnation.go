@@ -124,8 +124,14 @@ type change struct {
 // takes has the leader propose what takes a replica further that wants to be a member: it
 // hears that from the replica. What ends the change it proposes by itself.
 func (g *group) takes(a *behaviours.Act) error {
-	c := change{n: integer(a.With["n"]), step: fmt.Sprint(a.With["step"])}
-	fmt.Sscanf(fmt.Sprint(a.With["of"]), "r%d", &c.id)
+	id, err := replicaOf("of", fmt.Sprint(a.With["of"]), len(g.members)-1)
+	if err != nil {
+		return &unfit{err.Error()}
+	}
+	c := change{n: integer(a.With["n"]), id: id, step: fmt.Sprint(a.With["step"])}
+	if g.members[id].r == nil && c.step != "end" {
+		return errDown
+	}
 	g.change = c
 	if c.step == "end" {
 		return g.agree(g.members[g.lead])

@@ -68,6 +68,14 @@ func (d *driver) commit(n int) error {
 // committed are.
 func (d *driver) deliver(n, committed int) error {
 	from := d.shared()
+	if from > len(d.log) {
+		return errLeads
+	}
+	if n > from {
+		if err := d.has(n, 0); err != nil {
+			return err
+		}
+	}
 	m := &raftpb.Message{Type: raftpb.MsgApp.Enum(), Index: ptr(uint64(from + 1)), LogTerm: ptr(d.termOf(op.Number(from + 1))), Commit: ptr(uint64(committed + 1))}
 	for i := from; i < n; i++ {
 		e := &d.log[i]

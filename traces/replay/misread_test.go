@@ -70,13 +70,21 @@ func TestDown(t *testing.T) {
 	}
 	for _, table := range Groups {
 		design, err := replica.ParseDesign(table.Name)
-		require.NoError(t, err)
+		if table.Name != agreedName {
+			require.NoError(t, err)
+		}
 		g, err := newGroup(3, design, replica.Policy{}, 0, false)
 		require.NoError(t, err)
+		if table.Name == agreedName {
+			g.agreeing()
+		}
 		for _, row := range table.Rows {
+			if slices.Contains(ofAny, row.Action) {
+				continue
+			}
 			g.members[2].r = nil
 			want := errDown
-			if slices.Contains(ofDown, row.Action) {
+			if g.wantsDown(row.Action) {
 				want = errUp
 				g.members[2].r = g.members[1].r
 			}
@@ -112,4 +120,20 @@ func TestOpenedAtBoot(t *testing.T) {
 	require.Equal(t, "1", openedAtBoot(disk))
 	disk["gone"] = []any{}
 	require.Equal(t, "10", openedAtBoot(disk))
+}
+
+// Of every action of a table that is taken by words it is said what it needs.
+func TestParameters(t *testing.T) {
+	for _, table := range Table {
+		for _, row := range table.Rows {
+			require.Contains(t, Parameters(table.Name, false), row.Action)
+		}
+	}
+	for _, table := range Groups {
+		for _, row := range table.Rows {
+			if table.Name != "reset-record" && table.Name != agreedName {
+				require.Contains(t, Parameters(table.Name, true), row.Action)
+			}
+		}
+	}
 }

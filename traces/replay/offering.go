@@ -77,7 +77,7 @@ func (d *driver) tellOffer(m *transfer.Manifest) {
 // offering is a replica that has come to a state, and offers it.
 func (d *driver) offering(x state) (*transfer.Sender, *transfer.Manifest, error) {
 	fail := func(err error) (*transfer.Sender, *transfer.Manifest, error) {
-		return nil, nil, fmt.Errorf("replica that offers %+v: %w", x, err)
+		return nil, nil, fmt.Errorf("replica that offers %+v: %v", x, err) // it is not the one that is led
 	}
 	from, err := newDriver(d.design, 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -47,7 +48,7 @@ func request(n int, o map[string]any) (op.Request, error) {
 	case "purge":
 		return op.Request{Kind: op.Purge, Intent: op.Generation(integer(o["g"]))}, nil
 	}
-	return op.Request{}, fmt.Errorf("op %v of the specification: no request is like it", shortly(o))
+	return op.Request{}, &unfit{fmt.Sprintf("op %v of the specification: no request is like it", shortly(o))}
 }
 
 // question is a read of the specification.
@@ -65,9 +66,12 @@ func question(q map[string]any) (*op.Request, error) {
 		r.Kind = op.ListOffsets
 		r.Which, err = op.ParseWhich(fmt.Sprint(q["which"]))
 	default:
-		err = fmt.Errorf("read %v of the specification: no request is like it", shortly(q))
+		err = errors.New("no request is like it")
 	}
-	return r, err
+	if err != nil {
+		return nil, &unfit{fmt.Sprintf("read %v of the specification: %v", shortly(q), err)}
+	}
+	return r, nil
 }
 
 // integer is a number of the specification; 0 if it is none.

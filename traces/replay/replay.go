@@ -73,8 +73,8 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 		}
 		err := d.take(&t.Rows[i], a)
 		took(d, a)
-		if diff := untaken(a, err); diff != nil {
-			return diff, nil
+		if err != nil {
+			return untaken(a, err)
 		}
 		d.follow()
 	}
@@ -86,11 +86,15 @@ func (d *driver) act(t *Design, a *behaviours.Act, took func(*driver, *behaviour
 }
 
 // untaken is the difference that an error in taking an action is: the implementation did
-// not do what the specification allows. nil if there is none.
-func untaken(a *behaviours.Act, err error) *Difference {
+// not do what the specification allows; unless the action is at fault.
+func untaken(a *behaviours.Act, err error) (*Difference, error) {
 	var diff *Difference
-	if err == nil || errors.As(err, &diff) {
-		return diff
+	var fault *unfit
+	switch {
+	case errors.As(err, &diff):
+		return diff, nil
+	case errors.As(err, &fault):
+		return nil, err
 	}
-	return &Difference{Field: "action", Want: string(a.Action), Got: err.Error()}
+	return &Difference{Field: "action", Want: string(a.Action), Got: err.Error()}, nil
 }

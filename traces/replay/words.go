@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purgelab/impl/observe"
@@ -77,78 +76,86 @@ func Words(a *behaviours.Act) string {
 	return strings.Join(words, " ")
 }
 
-// Action reads what Words wrote of an action of a group of n replicas, or of one replica of
-// which the group is not shown if n is 0. An error says which word is wrong, counted from 0.
-func Action(words []string, n int) (a *behaviours.Act, at int, err error) {
+// Action reads what Words wrote of an action of a group of n replicas of a design, or of one
+// replica of which the group is not shown if n is 0. An error says which word is wrong,
+// counted from 0.
+func Action(words []string, design string, n int) (a *behaviours.Act, at int, err error) {
 	a = &behaviours.Act{With: map[string]any{}}
-	if !led(observe.Action(words[0]), n > 0) {
+	a.Action = observe.Action(words[0])
+	needs, ok := Parameters(design, n > 0)[a.Action]
+	if !ok {
 		return nil, 0, fmt.Errorf("action %q: no action of the specification that a replica is led through", words[0])
 	}
-	a.Action = observe.Action(words[0])
-	at = 1
-	for ; at < len(words); at++ {
+	for at = 1; at < len(words); at++ {
 		name, value, ok := strings.Cut(words[at], "=")
 		if !ok {
 			break
 		}
-		if a.With[name] = any(value); name == "keep" || name == "step" || name == "of" || name == "k" {
-			continue
-		}
-		number := value
-		if name == "r" {
-			number = strings.TrimPrefix(value, "r")
-		}
-		i, err := strconv.Atoi(number)
 		switch {
-		case name == "r" && (err != nil || number == value || i < 1 || i > n):
-			return nil, at, fmt.Errorf("r %q: want r1 to r%d", value, n)
-		case name == "r":
-			a.Replica = i
-		case err != nil:
-			return nil, at, fmt.Errorf("%s %q: want a number", name, value)
+		case name == "r", name == "of":
+			a.With[name] = value
+			id, err := replicaOf(name, value, n)
+			if err != nil {
+				return nil, at, err
+			}
+			if name == "r" {
+				a.Replica = id
+			}
+		case slices.Contains(asWords, name):
+			a.With[name] = value
 		default:
-			a.With[name] = float64(i)
+			if a.With[name], err = counting(name, value, 0); err != nil {
+				return nil, at, err
+			}
 		}
 	}
-	if at == len(words) {
-		return a, at, nil
-	}
-	o := map[string]any{"k": words[at]}
-	fields, ok := opWords[words[at]]
-	if read, is := readWords[words[at]]; is {
-		a.With["q"], o["f"], fields, ok = o, words[at], read, true
-	} else {
-		a.With["o"] = o
-	}
-	rest := words[min(at+1, len(words)):]
-	if len(rest) == len(fields)+1 && words[at] == "append" {
-		o["id"] = rest[len(fields)]
-		rest = rest[:len(fields)]
-	}
-	if !ok || len(rest) != len(fields) || o["id"] != nil && sessionOf(o) == "" {
-		return nil, at, fmt.Errorf("op %q: want one of %v with its words", strings.Join(words[at:], " "), slices.Sorted(maps.Keys(opWords)))
-	}
-	for i, field := range fields {
-		word := rest[i]
-		if o[field] = any(word); slices.Contains(inWords, field) {
-			continue
+	if at < len(words) {
+		if at, err = concerning(a, words, at); err != nil {
+			return nil, at, err
 		}
-		n, err := strconv.Atoi(word)
-		if err != nil {
-			return nil, at + 1 + i, fmt.Errorf("%s %q: want a number", field, word)
-		}
-		o[field] = float64(n)
+	}
+	if err := lacks(a, needs); err != nil {
+		return nil, 0, err
 	}
 	return a, len(words), nil
 }
 
-// led tells whether a table has an action: of a group, or of one replica.
-func led(a observe.Action, group bool) bool {
-	has := func(r Row) bool { return r.Action == a }
-	if group {
-		return slices.ContainsFunc(Groups, func(g Group) bool {
-			return slices.ContainsFunc(g.Rows, func(r GroupRow) bool { return has(r.Row) })
-		})
+// concerning reads the op or the read with which an action ends.
+func concerning(a *behaviours.Act, words []string, from int) (at int, err error) {
+	kind, rest := words[from], words[from+1:]
+	o := map[string]any{"k": kind}
+	fields, ok := opWords[kind]
+	if read, is := readWords[kind]; is {
+		o = map[string]any{"f": kind}
+		a.With["q"], fields, ok = o, read, true
+	} else {
+		a.With["o"] = o
 	}
-	return slices.ContainsFunc(Table, func(d Design) bool { return slices.ContainsFunc(d.Rows, has) })
+	if len(rest) == len(fields)+1 && kind == "append" {
+		o["id"] = rest[len(fields)]
+		rest = rest[:len(fields)]
+	}
+	if !ok || len(rest) != len(fields) || o["id"] != nil && sessionOf(o) == "" {
+		return from, fmt.Errorf("op %q: want one of %v with its words", strings.Join(words[from:], " "), slices.Sorted(maps.Keys(opWords)))
+	}
+	for i, field := range fields {
+		word, at := rest[i], from+1+i
+		switch {
+		case field == "key":
+			if o[field] = any(word); word != keyName(keyOf(word)) {
+				return at, fmt.Errorf("key %q: want k1, or another number", word)
+			}
+		case slices.Contains(inWords, field):
+			o[field] = any(word)
+		default:
+			least := 0
+			if kind == "advance" || kind == "store" && field == "g" {
+				least = -1 // the end; no generation
+			}
+			if o[field], err = counting(field, word, least); err != nil {
+				return at, err
+			}
+		}
+	}
+	return from, meant(a)
 }
