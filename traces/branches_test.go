@@ -45,7 +45,9 @@ func TestNothingIsLeftToSearchFor(t *testing.T) {
 		tr := readSample(t, path)
 		jobs = append(jobs, findDesign(tr.Header.Design).jobs(tr)...)
 	}
-	for _, batch := range batches(jobs, defaultBatch) {
+	q := newQueue(jobs, defaultBatch, func(j *job) int { return len(j.steps) })
+	for batch := q.take(); batch != nil; batch = q.take() {
+		q.judged(batch)
 		res, err := v.tlc(context.Background(), batch, "Consumed")
 		require.NoError(t, err)
 		require.Equal(t, tlc.Pass, res.Verdict, res.Reason)

@@ -43,7 +43,9 @@ func TestEnabledIsWhatMayHappen(t *testing.T) {
 		}
 	}
 	taken, missed := map[string]int{}, map[string]int{} // by action: states in which it was taken, is not listed
-	for _, batch := range batches(jobs, defaultBatch) {
+	q := newQueue(jobs, defaultBatch, func(j *job) int { return len(j.steps) })
+	for batch := q.take(); batch != nil; batch = q.take() {
+		q.judged(batch)
 		res, err := v.tlc(context.Background(), batch, "Told")
 		require.NoError(t, err)
 		require.Equal(t, tlc.Pass, res.Verdict, res.Reason)

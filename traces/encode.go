@@ -18,7 +18,8 @@ import (
 //	TraceWord(t, i)    the value that is no number, by its number
 //	TraceEvent(t, i)   the step that begins there: its shape, its fields, then
 //	                   nothing, since all steps are equally long
-//	TracePieces        per piece its steps
+//	TracePieces        per piece the steps of the part that is judged
+//	TraceCarried       per piece the states in which the part begins, none at the first
 //	TraceLogs          per piece, and in it per incarnation, the ops agreed on
 //
 // A number n is written as n + 1, since some are -1.
@@ -31,8 +32,11 @@ type encoder struct {
 	wordAt map[string]int
 	pieces [][][]int // by job and step
 	logs   [][][]int // by job and incarnation
-	long   int       // numbers of the longest step
-	most   int       // the highest number
+	// What parts begin in, see carry.
+	carried    [][]stretch
+	itemShapes []itemShape
+	long       int // numbers of the longest step
+	most       int // the highest number
 }
 
 // shape is what steps of an action have in common; shape0 tells them apart.
@@ -50,9 +54,9 @@ type shape0 struct {
 func encode(batch []*job) *encoder {
 	e := &encoder{at: map[shape0]int{}, wordAt: map[string]int{}}
 	for _, j := range batch {
-		steps := make([][]int, len(j.steps))
-		for i := range j.steps {
-			steps[i] = e.step(&j.steps[i])
+		steps := make([][]int, j.to-j.from)
+		for i := range steps {
+			steps[i] = e.step(&j.steps[j.from+i])
 			e.long = max(e.long, len(steps[i]))
 		}
 		e.pieces = append(e.pieces, steps)
@@ -63,6 +67,7 @@ func encode(batch []*job) *encoder {
 			}
 		}
 		e.logs = append(e.logs, logs)
+		e.carried = append(e.carried, e.carry(j.carried))
 	}
 	return e
 }
@@ -131,15 +136,10 @@ func (e *encoder) write(b *bufio.Writer, logs bool) {
 	e.writeNumbers(b, width)
 	e.writeShapes(b)
 	texts(b, "TraceTexts", len(e.pieces), func(i int) (numbers []int, size int) {
-		for _, s := range e.pieces[i] {
-			numbers = append(numbers, s...)
-			for range e.long - len(s) {
-				numbers = append(numbers, -1)
-			}
-		}
-		return numbers, e.long
+		return padded(e.pieces[i], e.long), e.long
 	}, width)
 	fmt.Fprintf(b, "TracePieces == [p \\in DOMAIN TraceTexts |-> TraceRead(TraceTexts[p], %d, TraceEvent)] \\o <<>>\n", e.long)
+	e.writeCarried(b, width)
 	if !logs {
 		return
 	}

@@ -20,13 +20,14 @@ const firstOp = 1
 // records when it begins.
 func writeModule(w io.Writer, judge *judge, batch []*job) error {
 	b := bufio.NewWriterSize(w, 1<<16)
-	fmt.Fprintf(b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers, Sequences\nTraceFirst == %d\n", dataModule, judge.root, firstOp)
-	fmt.Fprintf(b, "TraceKeys == {%s}\n", strings.Join(quoted(keysOf(batch)), ", "))
-	fmt.Fprintf(b, "TraceReplicas == 1 .. %d\n", replicasOf(batch))
+	fmt.Fprintf(b, "---- MODULE %s ----\n\\* Written from traces; see %s.\nEXTENDS Integers, Sequences, TLC\nTraceFirst == %d\n", dataModule, judge.root, firstOp)
+	fmt.Fprintf(b, "TraceKeys == {%s}\n", strings.Join(quoted(batch[0].kind.keys), ", "))
+	fmt.Fprintf(b, "TraceReplicas == 1 .. %d\n", batch[0].kind.replicas)
 	for _, c := range judge.constants {
 		fmt.Fprintf(b, "%s == %s\n", c.name, truth(batch[0].has(c.variant)))
 	}
 	fmt.Fprintf(b, "TraceFrom == <<%s>>\n", strings.Join(reachedOf(batch), ", "))
+	fmt.Fprintf(b, "TraceGoesOn == <<%s>>\n", strings.Join(goesOn(batch), ", "))
 	fmt.Fprintf(b, "TracePolicies == <<%s>>\n", strings.Join(policiesOf(batch), ", "))
 	if judge.starts != nil {
 		b.WriteString("TraceStarts == <<")
@@ -43,11 +44,20 @@ func writeModule(w io.Writer, judge *judge, batch []*job) error {
 	return b.Flush()
 }
 
-// reachedOf is, per job, the step from which on states are told.
+// reachedOf is, per part, its step from which on states are told.
 func reachedOf(batch []*job) []string {
 	out := make([]string, len(batch))
 	for i, j := range batch {
-		out[i] = strconv.Itoa(j.reached)
+		out[i] = strconv.Itoa(max(j.reached-j.from, 0))
+	}
+	return out
+}
+
+// goesOn says, per part, whether another one follows.
+func goesOn(batch []*job) []string {
+	out := make([]string, len(batch))
+	for i, j := range batch {
+		out[i] = truth(!j.last())
 	}
 	return out
 }
@@ -66,14 +76,6 @@ func policiesOf(batch []*job) []string {
 
 func (j *job) elects() bool {
 	return slices.ContainsFunc(j.steps, func(s step) bool { return s.Action == BecomeLeader })
-}
-
-func replicasOf(batch []*job) int {
-	n := 1
-	for _, j := range batch {
-		n = max(n, j.piece.Replicas)
-	}
-	return n
 }
 
 func quoted(words []string) []string {

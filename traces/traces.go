@@ -62,7 +62,7 @@ type Header struct {
 
 // Line is an event with its place in the file.
 type Line struct {
-	Number int
+	Number int `json:"line"`
 	observe.Event
 }
 

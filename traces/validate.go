@@ -28,14 +28,20 @@ type Options struct {
 	Jobs    int           // TLC processes at once; 0: one
 	Timeout time.Duration // per TLC process; 0: none
 	Keep    string        // folder for the modules written and TLC's output
-	Batch   int           // events per TLC process at most; 0: a size that fits in memory
+	Batch   int           // steps per TLC process at most; 0: a size that fits in memory
+	Part    int           // steps of a piece per TLC process at most; 0: see defaultPart
 	// Progress is told how many steps of all are judged, one call at a time.
 	Progress func(done, all int)
+
+	cut func(j *job) int // where the part of a piece ends that is judged next; nil: as Part says
 }
 
 // defaultBatch is as many steps as TLC judges in half a minute and in 1 GiB: enough
 // that its start, which takes as long as some thousand steps, counts for little.
 const defaultBatch = 100000
+
+// defaultPart is how many steps of one piece are judged at once: see docs/traces.md.
+const defaultPart = 16384
 
 // Report is the judgement of one trace.
 type Report struct {
@@ -56,30 +62,13 @@ type Rejection struct {
 	Line    int           `json:"line"`  // of the file: the first that no action explains
 	Event   observe.Event `json:"event"` // on that line, or, if Unseen, before the crash on it
 	Unseen  bool          `json:"unseen,omitempty"`
-	Matched int           `json:"matched"` // steps explained before it: the longest prefix that is accepted
-	Last    Line          `json:"last"`    // the last of those
-	Nearest string        `json:"nearest"` // the specification's action that the event names, with its parameters
-	State   tlc.Value     `json:"state"`   // the specification's state there
-	Enabled []string      `json:"enabled"` // actions that could happen instead
-	Reason  string        `json:"reason"`  // one line: which condition fails, with both values
+	Matched int           `json:"matched"`       // steps explained before it: the longest prefix that is accepted
+	Last    Line          `json:"last,omitzero"` // the last of those
+	Nearest string        `json:"nearest"`       // the specification's action that the event names, with its parameters
+	State   tlc.Value     `json:"state"`         // the specification's state there
+	Enabled []string      `json:"enabled"`       // actions that could happen instead
+	Reason  string        `json:"reason"`        // one line: which condition fails, with both values
 	Replay  string        `json:"replay,omitempty"`
-}
-
-// job is a piece on its way through TLC.
-type job struct {
-	trace   int
-	judge   *judge
-	piece   Piece
-	variant string // of the trace
-	// Whether messages and bookmarks are persisted before they are acknowledged.
-	messages, bookmarks bool
-	steps               []step
-	log                 [][]string // of a group piece: the committed ops, as TLA+, by incarnation
-	starts              string     // what the disks hold at the beginning, as TLA+
-	done                bool
-	reached             int    // the last step that is known to be explained
-	reason              string // why undecided
-	reject              *Rejection
 }
 
 // Validate judges traces. An error means that nothing could be judged at all;
@@ -109,7 +98,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 		}
 	}
 	v := &validator{tool: tool, o: o}
-	if err := v.run(ctx, batches(jobs, cmp.Or(o.Batch, defaultBatch))); err != nil {
+	if err := v.run(ctx, jobs); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -120,6 +109,9 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 			r.Rejections = append(r.Rejections, *j.reject)
 		case !j.done && r.Reason == "":
 			r.Reason = j.piece.String() + ": " + j.reason
+			if j.from > 0 {
+				r.Reason += fmt.Sprintf(" (%d of its %d steps are explained)", j.from, len(j.steps))
+			}
 		}
 	}
 	for i := range out {
@@ -152,39 +144,6 @@ func (r *Report) conclude(silent []string) {
 	}
 }
 
-// batches groups jobs that one module with the same constants judges into lists of
-// bounded size: of the same variant and, of a group, with as many replicas, which is
-// what a majority is of. Those of the groups come first: each of their steps costs more.
-func batches(jobs []*job, limit int) [][]*job {
-	var out [][]*job
-	for _, d := range designs {
-		for _, judge := range d.judges() {
-			type same struct {
-				variant  string
-				replicas int
-			}
-			of := map[same]int{} // index of its last batch, plus 1
-			size := map[same]int{}
-			for _, j := range jobs {
-				if j.judge != judge {
-					continue
-				}
-				v := same{variant: j.variant}
-				if judge.level == Group {
-					v.replicas = j.piece.Replicas
-				}
-				if of[v] == 0 || size[v]+len(j.steps) > limit {
-					out = append(out, nil)
-					of[v], size[v] = len(out), 0
-				}
-				out[of[v]-1] = append(out[of[v]-1], j)
-				size[v] += len(j.steps)
-			}
-		}
-	}
-	return out
-}
-
 type validator struct {
 	tool tlc.Tool
 	o    Options
@@ -192,49 +151,44 @@ type validator struct {
 	runs int
 }
 
-// run judges the batches, a few at a time.
-func (v *validator) run(ctx context.Context, list [][]*job) error {
-	work := make(chan []*job)
+// run judges all jobs, part by part, a few TLC processes at a time.
+func (v *validator) run(ctx context.Context, jobs []*job) error {
+	q := newQueue(jobs, cmp.Or(v.o.Batch, defaultBatch), v.cut)
 	errs := make([]error, max(1, v.o.Jobs))
 	done, all := 0, 0
-	for _, b := range list {
-		all += steps(b)
+	for _, j := range jobs {
+		all += len(j.steps)
 	}
 	var wg sync.WaitGroup
 	for w := range errs {
 		wg.Go(func() {
-			for batch := range work {
+			for batch := q.take(); batch != nil; batch = q.take() {
 				if errs[w] == nil {
 					errs[w] = v.batch(ctx, batch)
 				}
 				v.mu.Lock()
-				if done += steps(batch); v.o.Progress != nil {
+				if done += q.judged(batch); v.o.Progress != nil {
 					v.o.Progress(done, all)
 				}
 				v.mu.Unlock()
 			}
 		})
 	}
-	for _, b := range list {
-		work <- b
-	}
-	close(work)
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// steps counts those of jobs.
-func steps(batch []*job) int {
-	n := 0
-	for _, j := range batch {
-		n += len(j.steps)
+// cut says where the part of a piece ends that begins at j.from.
+func (v *validator) cut(j *job) int {
+	if v.o.cut != nil {
+		return v.o.cut(j)
 	}
-	return n
+	return min(j.from+cmp.Or(v.o.Part, defaultPart), len(j.steps))
 }
 
-// batch judges jobs of one level in one TLC process. If that ends without an
+// batch judges parts of pieces of one kind in one TLC process. If that ends without an
 // answer, because one piece made TLC stop or because there were too many, each
-// half is judged on its own. Rejected pieces are run again to see where they stop.
+// half is judged on its own. Rejected parts are run again to see where they stop.
 func (v *validator) batch(ctx context.Context, batch []*job) error {
 	res, err := v.tlc(ctx, batch, "Consumed")
 	if err != nil {
@@ -258,16 +212,18 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 		word, j, cursor := readPrinted(batch, p)
 		switch word {
 		case "DONE":
-			j.done = true
+			if err := j.ended(p.Items[2]); err != nil {
+				return fmt.Errorf("traces: the state after a part: %w", err)
+			}
 		case "STEP":
-			j.reached = max(j.reached, cursor)
+			j.reached = max(j.reached, j.from+cursor)
 		}
 	}
 	var rejected []*job
 	for _, j := range batch {
-		if !j.done {
+		if !j.accepted {
 			j.reject = &Rejection{Piece: j.piece, Spec: j.judge.spec, Reason: "no behaviour explains it, and TLC could not say where it stops"}
-			j.stopsAt(max(j.reached, 1))
+			j.stopsAt(max(j.reached, j.from+1))
 			rejected = append(rejected, j)
 		}
 	}
@@ -277,10 +233,10 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 	return v.explain(ctx, rejected)
 }
 
-// readPrinted reads <<"DONE", piece>>, <<"STEP", piece, cursor>> and
-// <<"AT", piece, cursor, state, enabled>>.
+// readPrinted reads <<"DONE", piece, state>>, <<"STEP", piece, cursor>> and
+// <<"AT", piece, cursor, state, enabled>>. The cursor is one of the part.
 func readPrinted(batch []*job, v tlc.Value) (word string, j *job, cursor int) {
-	if v.Shape != tlc.Tuple || len(v.Items) < 2 {
+	if v.Shape != tlc.Tuple || len(v.Items) < 3 {
 		return "", nil, 0
 	}
 	var piece int
@@ -288,13 +244,11 @@ func readPrinted(batch []*job, v tlc.Value) (word string, j *job, cursor int) {
 	if piece < 1 || piece > len(batch) {
 		return "", nil, 0
 	}
-	if len(v.Items) > 2 {
-		fmt.Sscan(v.Items[2].Text, &cursor)
-	}
+	fmt.Sscan(v.Items[2].Text, &cursor)
 	return strings.Trim(v.Items[0].Text, `"`), batch[piece-1], cursor
 }
 
-// stopsAt notes the step, counted from 1, that nothing explains.
+// stopsAt notes the step, counted from 1 in the whole piece, that nothing explains.
 func (j *job) stopsAt(cursor int) {
 	cursor = min(cursor, len(j.steps))
 	s := j.steps[cursor-1]
@@ -305,7 +259,7 @@ func (j *job) stopsAt(cursor int) {
 	}
 }
 
-// explain runs rejected pieces again and finds the furthest state of each: the
+// explain runs rejected parts again and finds the furthest state of each: the
 // event after it is the first one that nothing explains. They stay rejected if
 // that goes wrong.
 func (v *validator) explain(ctx context.Context, rejected []*job) error {
@@ -326,13 +280,13 @@ func (v *validator) explain(ctx context.Context, rejected []*job) error {
 	furthest := map[*job]int{}
 	for _, p := range printed {
 		word, j, cursor := readPrinted(rejected, p)
-		if word != "AT" || len(p.Items) != 5 || cursor < furthest[j] || cursor > len(j.steps) {
+		if word != "AT" || len(p.Items) != 5 || cursor < furthest[j] || cursor > j.to-j.from {
 			continue
 		}
 		furthest[j] = cursor
-		j.stopsAt(cursor)
+		j.stopsAt(j.from + cursor)
 		j.reject.State, j.reject.Enabled = p.Items[3].Sorted(), enabledIn(p)
-		j.reject.Reason = j.judge.explain(j.steps[cursor-1], j.reject.State)
+		j.reject.Reason = j.judge.explain(j.steps[j.from+cursor-1], j.reject.State)
 	}
 	return nil
 }

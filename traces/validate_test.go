@@ -2,12 +2,14 @@ package traces
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/observe"
 	"purgelab/traces/tlc"
 )
 
@@ -64,4 +66,32 @@ func TestInterruptedValidation(t *testing.T) {
 	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
 	require.Equal(t, tlc.Undecided, out[1].Verdict)
 	require.Contains(t, out[1].Reason, "context canceled")
+}
+
+// The lines of a rejection have in JSON the keys that they have in a trace, and the number.
+func TestRejectionInJSON(t *testing.T) {
+	text, err := json.Marshal(Rejection{Line: 9, Last: Line{Number: 8, Event: observe.Event{Action: Boot, Replica: 2}}})
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"last":{"line":8,"t":0,"replica":2,"partition":0,"action":"Boot",`)
+	text, err = json.Marshal(Rejection{Line: 2})
+	require.NoError(t, err)
+	require.NotContains(t, string(text), `"last"`) // nothing was explained before it
+}
+
+// Progress goes on part by part, and an interrupt says how far a piece is explained.
+func TestInterruptedBetweenParts(t *testing.T) {
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var told []int
+	out, err := Validate(ctx, tool, Options{Spec: "../spec", Part: 20, Batch: 1, Progress: func(done, all int) {
+		if told = append(told, done); len(told) == 3 {
+			stop() // those were parts of the group: a step of it costs most
+		}
+	}}, []*Trace{readSample(t, "testdata/accepted/one-replica.ndjson")})
+	require.NoError(t, err)
+	require.Equal(t, []int{20, 40, 60}, told[:3])
+	require.Equal(t, tlc.Undecided, out[0].Verdict)
+	require.Regexp(t, `partition 0, all replicas: .*context canceled.* \(\d+ of its \d+ steps are explained\)`, out[0].Reason)
+	require.Equal(t, out[0].Judged, told[len(told)-1])
 }

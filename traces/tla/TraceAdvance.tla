@@ -21,7 +21,7 @@ Same    == UNCHANGED <<stage, compacted>>
 Events == TracePieces[piece]
 E      == Events[cursor]
 
-TraceInit ==
+TraceBeginning ==
     /\ log = [n \in 1 .. TraceFirst |-> OtherOp]
     /\ up = "down"
     /\ mem = NoFacts
@@ -31,10 +31,32 @@ TraceInit ==
     /\ ghost_hist = <<>>
     /\ ghost_shown = [start |-> 0, end |-> 0]
     /\ ghost_crashes = 0
-    /\ piece \in DOMAIN TracePieces
-    /\ cursor = 1
     /\ stage = NoStage
     /\ compacted = 0
+
+(* A long sequence is judged in parts: the state that TLC prints at the end of one is the   *)
+(* one that the next begins in.                                                  *)
+TraceState == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, last |-> last,
+               ghost_hist |-> ghost_hist, ghost_shown |-> ghost_shown,
+               ghost_crashes |-> ghost_crashes, stage |-> stage, compacted |-> compacted]
+
+Resumes(s) ==
+    /\ log = s.log
+    /\ up = s.up
+    /\ mem = s.mem
+    /\ disk = s.disk
+    /\ last = s.last
+    /\ ghost_hist = s.ghost_hist
+    /\ ghost_shown = s.ghost_shown
+    /\ ghost_crashes = s.ghost_crashes
+    /\ stage = s.stage
+    /\ compacted = s.compacted
+
+TraceInit ==
+    /\ piece \in DOMAIN TracePieces
+    /\ cursor = 1
+    /\ IF TraceCarried[piece] = <<>> THEN TraceBeginning
+       ELSE \E i \in DOMAIN TraceCarried[piece] : Resumes(TraceCarried[piece][i])
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -251,9 +273,10 @@ TraceView == <<piece, cursor, disk.gone>>
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, piece, cursor, stage, compacted>>
 
 -----------------------------------------------------------------------------
-(* Prints when a sequence is accepted, and how far others have come.           *)
+(* Prints when a sequence, or a part of it, is accepted, and how far others have come.    *)
 Consumed ==
-    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    IF cursor > Len(Events)
+    THEN PrintT(<<"DONE", piece, IF TraceGoesOn[piece] THEN ToString(TraceState) ELSE "">>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The actions of the specification, and of transfers, that are enabled in this state,     *)

@@ -42,10 +42,39 @@ PeerUpTo(p, n, m) ==
 TraceOffered(n) ==
     PeerUpTo([m |-> FreshFacts(TraceFirst, 0, 0), segs |-> <<>>, bms |-> <<>>], TraceFirst + 1, n)
 
-TraceInit ==
+TraceBeginning ==
     /\ TransferInit
+
+(* A long sequence is judged in parts: the state that TLC prints at the end of one is the   *)
+(* one that the next begins in.                                                  *)
+TraceState == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, last |-> last,
+               ghost_hist |-> ghost_hist, ghost_last |-> ghost_last,
+               ghost_top |-> ghost_top, ghost_found |-> ghost_found,
+               ghost_crashes |-> ghost_crashes, peers |-> peers, journal |-> journal,
+               stage |-> stage, root |-> root, ghost_installs |-> ghost_installs]
+
+Resumes(s) ==
+    /\ log = s.log
+    /\ up = s.up
+    /\ mem = s.mem
+    /\ disk = s.disk
+    /\ last = s.last
+    /\ ghost_hist = s.ghost_hist
+    /\ ghost_last = s.ghost_last
+    /\ ghost_top = s.ghost_top
+    /\ ghost_found = s.ghost_found
+    /\ ghost_crashes = s.ghost_crashes
+    /\ peers = s.peers
+    /\ journal = s.journal
+    /\ stage = s.stage
+    /\ root = s.root
+    /\ ghost_installs = s.ghost_installs
+
+TraceInit ==
     /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
+    /\ IF TraceCarried[piece] = <<>> THEN TraceBeginning
+       ELSE \E i \in DOMAIN TraceCarried[piece] : Resumes(TraceCarried[piece][i])
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -235,9 +264,10 @@ TraceView == <<piece, cursor>>
 TraceSpec == TraceInit /\ [][TraceNext]_<<all, piece, cursor>>
 
 -----------------------------------------------------------------------------
-(* Prints when a sequence is accepted, and how far others have come.           *)
+(* Prints when a sequence, or a part of it, is accepted, and how far others have come.    *)
 Consumed ==
-    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    IF cursor > Len(Events)
+    THEN PrintT(<<"DONE", piece, IF TraceGoesOn[piece] THEN ToString(TraceState) ELSE "">>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The actions of the specification that are enabled in this state, whatever the trace  *)

@@ -35,9 +35,7 @@ TraceNewborn == [EraStart(TraceFirst, 0, <<>>) EXCEPT !.settled = 0]
 Events == TracePieces[piece]
 E      == Events[cursor]
 
-TraceInit ==
-    /\ piece \in DOMAIN TracePieces
-    /\ cursor = 1
+TraceBeginning ==
     /\ ToldInit
     /\ line = 1
     /\ began = {}
@@ -59,6 +57,49 @@ TraceInit ==
     /\ ghost_hist = <<Fresh(Open)>>
     /\ ghost_last = [a |-> "Init"]
     /\ ghost_crashes = 0
+
+(* A long sequence is judged in parts: the state that TLC prints at the end of one is the   *)
+(* one that the next begins in.                                                  *)
+TraceState == [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep,
+               last |-> last, ghost_hist |-> ghost_hist, ghost_last |-> ghost_last,
+               ghost_crashes |-> ghost_crashes, dropped |-> dropped, known |-> known,
+               pin |-> pin, pull |-> pull, ghost_exports |-> ghost_exports,
+               ghost_installs |-> ghost_installs, term |-> term, led |-> led,
+               leaders |-> leaders, comes |-> comes, line |-> line, began |-> began,
+               suspect |-> suspect, joining |-> joining, members |-> members,
+               offers |-> offers]
+
+Resumes(s) ==
+    /\ log = s.log
+    /\ commit = s.commit
+    /\ intent = s.intent
+    /\ rep = s.rep
+    /\ last = s.last
+    /\ ghost_hist = s.ghost_hist
+    /\ ghost_last = s.ghost_last
+    /\ ghost_crashes = s.ghost_crashes
+    /\ dropped = s.dropped
+    /\ known = s.known
+    /\ pin = s.pin
+    /\ pull = s.pull
+    /\ ghost_exports = s.ghost_exports
+    /\ ghost_installs = s.ghost_installs
+    /\ term = s.term
+    /\ led = s.led
+    /\ leaders = s.leaders
+    /\ comes = s.comes
+    /\ line = s.line
+    /\ began = s.began
+    /\ suspect = s.suspect
+    /\ joining = s.joining
+    /\ members = s.members
+    /\ offers = s.offers
+
+TraceInit ==
+    /\ piece \in DOMAIN TracePieces
+    /\ cursor = 1
+    /\ IF TraceCarried[piece] = <<>> THEN TraceBeginning
+       ELSE \E i \in DOMAIN TraceCarried[piece] : Resumes(TraceCarried[piece][i])
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -383,9 +424,10 @@ TraceView == <<piece, cursor>>
 TraceSpec == TraceInit /\ [][TraceNext]_<<all, trace>>
 
 -----------------------------------------------------------------------------
-(* Prints when a sequence is accepted, and how far others have come.           *)
+(* Prints when a sequence, or a part of it, is accepted, and how far others have come.    *)
 Consumed ==
-    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    IF cursor > Len(Events)
+    THEN PrintT(<<"DONE", piece, IF TraceGoesOn[piece] THEN ToString(TraceState) ELSE "">>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The replica that the event under the cursor is about. *)

@@ -25,12 +25,14 @@ TraceOffered(x)  == Made(x, [j \in x.floor + 1 .. x.n |-> TraceLogs[piece][x.ops
 Events == TracePieces[piece]
 E      == Events[cursor]
 
+(* The event is the last one of the whole sequence. *)
+AtEnd == cursor = Len(Events) /\ ~TraceGoesOn[piece]
+
 (* What outlived the op sequence before, if there was one. A floor of it counts only    *)
 (* if it is kept: it was dropped before the first boot.                           *)
 Start == TraceStarts[piece][1]
 
-TraceInit ==
-    /\ piece \in DOMAIN TracePieces
+TraceBeginning ==
     /\ log = [n \in 1 .. TraceFirst |-> OtherOp]
     /\ up = "down"
     /\ mem = NoFacts
@@ -49,7 +51,40 @@ TraceInit ==
     /\ stage = NoStage
     /\ root = [n |-> 0, there |-> "yes"]
     /\ ghost_installs = 0
+
+(* A long sequence is judged in parts: the state that TLC prints at the end of one is the   *)
+(* one that the next begins in.                                                  *)
+TraceState == [log |-> log, up |-> up, mem |-> mem, disk |-> disk, work |-> work,
+               held |-> held, last |-> last, ghost_era |-> ghost_era,
+               ghost_top |-> ghost_top, ghost_owed |-> ghost_owed,
+               ghost_seqs |-> ghost_seqs, ghost_crashes |-> ghost_crashes,
+               common |-> common, first |-> first, stage |-> stage, root |-> root,
+               ghost_installs |-> ghost_installs]
+
+Resumes(s) ==
+    /\ log = s.log
+    /\ up = s.up
+    /\ mem = s.mem
+    /\ disk = s.disk
+    /\ work = s.work
+    /\ held = s.held
+    /\ last = s.last
+    /\ ghost_era = s.ghost_era
+    /\ ghost_top = s.ghost_top
+    /\ ghost_owed = s.ghost_owed
+    /\ ghost_seqs = s.ghost_seqs
+    /\ ghost_crashes = s.ghost_crashes
+    /\ common = s.common
+    /\ first = s.first
+    /\ stage = s.stage
+    /\ root = s.root
+    /\ ghost_installs = s.ghost_installs
+
+TraceInit ==
+    /\ piece \in DOMAIN TracePieces
     /\ cursor = 1
+    /\ IF TraceCarried[piece] = <<>> THEN TraceBeginning
+       ELSE \E i \in DOMAIN TraceCarried[piece] : Resumes(TraceCarried[piece][i])
 
 At(a)  == cursor <= Len(Events) /\ E.a = a
 Stays  == UNCHANGED <<piece, cursor>>
@@ -208,7 +243,7 @@ TakeProcessCrash ==
 (* Of the events this is the last one: the op sequence after it is judged by itself. *)
 TakeBeginSequence ==
     /\ Takes("BeginSequence")
-    /\ cursor = Len(Events)
+    /\ AtEnd
     /\ BeginSequence
 
 (* What a boot on disk d would show. *)
@@ -328,9 +363,10 @@ TraceView == <<piece, cursor, Len(log), Filed>>
 TraceSpec == TraceInit /\ [][TraceNext]_<<all, piece, cursor>>
 
 -----------------------------------------------------------------------------
-(* Prints when a sequence is accepted, and how far others have come.           *)
+(* Prints when a sequence, or a part of it, is accepted, and how far others have come.    *)
 Consumed ==
-    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    IF cursor > Len(Events)
+    THEN PrintT(<<"DONE", piece, IF TraceGoesOn[piece] THEN ToString(TraceState) ELSE "">>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The actions of the specification that are enabled in this state, whatever the trace  *)
@@ -342,7 +378,7 @@ Enabled ==
     IN If(ENABLED Boot(disk.ckpt.applied), "Boot")
        \cup If(ENABLED ProcessCrash, "ProcessCrash")
        \cup If(ENABLED PowerLossLeaving(Durable(disk), disk.segs, disk.files), "PowerLoss")
-       \cup If(cursor = Len(Events) /\ ENABLED BeginSequence, "BeginSequence")
+       \cup If(AtEnd /\ ENABLED BeginSequence, "BeginSequence")
        \cup IF ~Running THEN {} ELSE
             If(ENABLED Journal(OtherOp), "Journal")
             \cup If(ENABLED Filtered(n), "Filtered")

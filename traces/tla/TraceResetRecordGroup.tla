@@ -56,9 +56,7 @@ TraceJournalAfter(n) == Len(log)
 (* What a replica holds that is not applied is judged by TraceResetRecord.                *)
 TraceNewer(r, x) == x.n > rep[r].applied /\ x.g >= rep[r].gen
 
-TraceInit ==
-    /\ piece \in DOMAIN TracePieces
-    /\ cursor = 1
+TraceBeginning ==
     /\ ToldInit
     /\ log = TraceLogs[piece][1]
     /\ commit = TraceFirst
@@ -80,6 +78,47 @@ TraceInit ==
     /\ ghost_installs = 0
     /\ was = [r \in Replicas |-> Remembered(TraceFirst, rep[r])]
     /\ offers = {}
+
+(* A long sequence is judged in parts: the state that TLC prints at the end of one is the   *)
+(* one that the next begins in.                                                  *)
+TraceState == [log |-> log, commit |-> commit, leader |-> leader, intent |-> intent,
+               rep |-> rep, progress |-> progress, last |-> last,
+               ghost_made |-> ghost_made, ghost_told |-> ghost_told,
+               ghost_seen |-> ghost_seen, ghost_seqs |-> ghost_seqs,
+               ghost_down |-> ghost_down, ghost_terms |-> ghost_terms, pin |-> pin,
+               pull |-> pull, ghost_installs |-> ghost_installs, term |-> term,
+               led |-> led, leaders |-> leaders, comes |-> comes, was |-> was,
+               offers |-> offers]
+
+Resumes(s) ==
+    /\ log = s.log
+    /\ commit = s.commit
+    /\ leader = s.leader
+    /\ intent = s.intent
+    /\ rep = s.rep
+    /\ progress = s.progress
+    /\ last = s.last
+    /\ ghost_made = s.ghost_made
+    /\ ghost_told = s.ghost_told
+    /\ ghost_seen = s.ghost_seen
+    /\ ghost_seqs = s.ghost_seqs
+    /\ ghost_down = s.ghost_down
+    /\ ghost_terms = s.ghost_terms
+    /\ pin = s.pin
+    /\ pull = s.pull
+    /\ ghost_installs = s.ghost_installs
+    /\ term = s.term
+    /\ led = s.led
+    /\ leaders = s.leaders
+    /\ comes = s.comes
+    /\ was = s.was
+    /\ offers = s.offers
+
+TraceInit ==
+    /\ piece \in DOMAIN TracePieces
+    /\ cursor = 1
+    /\ IF TraceCarried[piece] = <<>> THEN TraceBeginning
+       ELSE \E i \in DOMAIN TraceCarried[piece] : Resumes(TraceCarried[piece][i])
 
 Takes(a) ==
     /\ cursor <= Len(Events)
@@ -171,7 +210,7 @@ TakePowerLoss    == Takes("PowerLoss") /\ PowerLoss /\ SameTerms
 TakeBeginSequence ==
     /\ Takes("BeginSequence")
     /\ ~rep[E.r].up
-    /\ IF cursor = Len(Events) THEN BeginSequence(E.r) ELSE UNCHANGED vars
+    /\ IF cursor = Len(Events) /\ ~TraceGoesOn[piece] THEN BeginSequence(E.r) ELSE UNCHANGED vars
     /\ SameTerms
 
 TakeBoot ==
@@ -257,9 +296,10 @@ TraceView == <<piece, cursor>>
 TraceSpec == TraceInit /\ [][TraceNext]_<<vars, trace>>
 
 -----------------------------------------------------------------------------
-(* Prints when a sequence is accepted, and how far others have come.           *)
+(* Prints when a sequence, or a part of it, is accepted, and how far others have come.    *)
 Consumed ==
-    IF cursor > Len(Events) THEN PrintT(<<"DONE", piece>>)
+    IF cursor > Len(Events)
+    THEN PrintT(<<"DONE", piece, IF TraceGoesOn[piece] THEN ToString(TraceState) ELSE "">>)
     ELSE cursor % 64 # 0 \/ PrintT(<<"STEP", piece, cursor>>)
 
 (* The replica that the event under the cursor is about. *)

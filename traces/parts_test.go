@@ -1,0 +1,58 @@
+package traces
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"purgelab/traces/tlc"
+)
+
+// TestPartsSayWhatTheWholeSays: good and bad samples are judged whole, and with their ends
+// cut into parts of a few steps, a bad one in parts of one size. Each report is the same.
+func TestPartsSayWhatTheWholeSays(t *testing.T) {
+	const parts = 2 // after a first one that is long: each takes a process
+	sizes := []int{1, 2, 3, 7}
+	good, err := filepath.Glob("testdata/accepted/*.ndjson")
+	require.NoError(t, err)
+	bad, err := filepath.Glob("testdata/rejected/*.ndjson")
+	require.NoError(t, err)
+	var whole, cut []*Trace
+	var size []int // by trace that is cut
+	for i, path := range slices.Concat(good, bad) {
+		whole = append(whole, readSample(t, path))
+		of := sizes
+		if i >= len(good) {
+			of = sizes[i%len(sizes):][:1]
+		}
+		for _, n := range of {
+			cut, size = append(cut, whole[i]), append(size, n)
+		}
+	}
+	tool, err := tlc.Find(context.Background(), "../.tools", os.Stderr)
+	require.NoError(t, err)
+	carried := 0 // parts that begin where another one ended
+	got, err := Validate(context.Background(), tool, Options{Spec: "../spec", Jobs: 2, Timeout: 5 * time.Minute, Keep: os.Getenv("KEEP"), cut: func(j *job) int {
+		n := size[j.trace]
+		if j.from > 0 {
+			carried++
+			return min(j.from+n, len(j.steps))
+		}
+		return max(len(j.steps)-parts*n, min(n, len(j.steps)))
+	}}, cut)
+	require.NoError(t, err)
+	want := map[string]Report{}
+	for _, r := range validate(t, whole...) {
+		want[r.Trace] = r
+	}
+	for i, r := range got {
+		assert.Equal(t, want[r.Trace], r, "%s in parts of %d", r.Trace, size[i])
+	}
+	require.Greater(t, carried, 500)
+}
