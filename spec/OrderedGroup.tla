@@ -288,8 +288,8 @@ NewIncarnation(n, rest, o) ==
     /\ ContinueFrom(n, rest \o <<BeginOp(o)>>)
     /\ rep' = [r \in Replicas |->
                   LET f == Carried(Newborn, log')
-                  \* DEFECT BoundaryOutlives: what was purged before is skipped again
-                  IN IF BoundaryOutlives THEN [f EXCEPT !.boundary = Max(@, rep[r].boundary)] ELSE f]
+                  \* DEFECT BoundaryOutlives: compared with the numbers that ops have in the new one
+                  IN IF BoundaryOutlives THEN [f EXCEPT !.boundary = @ + f.applied] ELSE f]
     /\ LET kept == SubSeq(ghost_hist, 1, n + 1)
            all  == IF rest = <<>> THEN kept ELSE Remember(kept, n + 1, Head(rest))
        IN /\ ghost_hist' = Append(all, Begin(all[Len(all)], kept[n + 1].gen, o))

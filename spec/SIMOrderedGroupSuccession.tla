@@ -204,6 +204,15 @@ SimMayBegin == Current.inc < 3
 SuccessionNext == Taken /\ (SuccessionGoesOn \/ SuccessionRejoins \/ SuccessionBegins)
 
 SuccessionSpec == SuccessionInit /\ [][SuccessionNext]_<<vars, sim, members>>
+SuccessionView == <<sim, members>>
+
+(* Of behaviours of models with a defect: followers lose their memory, and nobody comes back    *)
+(* before the new incarnation. There all is applied again, so nobody does before.          *)
+LedBegins ==
+    /\ last'.a \notin {"ProcessCrash", "Boot", "Rejoin"}
+    /\ last'.a = "PowerLoss" => last'.r \notin leader /\ Current.inc = 1
+    /\ last'.a = "BecomeLeader" => leader = {}
+    /\ last'.a \in Applying => last'.r \in leader /\ Current.inc > 1
 
 MembersShown ==
     [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor,

@@ -86,4 +86,7 @@ Led ==
         /\ BoundaryNotRebased => mem.boundary > 0
         /\ OldGenerationBookmarksTransferred => Offered(last'.n).m.end > 0
         /\ OlderOfferAccepted => last'.n < mem.applied
+
+(* And of those that show what can happen: a leader proposes a purge once.                *)
+LedShowing == (last'.a = "CommitElsewhere" /\ last'.o.k = "purge") => last'.o \notin {log[n] : n \in DOMAIN log}
 =============================================================================

@@ -76,6 +76,9 @@ SimNext ==
 (* Counterexamples that do harm: of a state in which nothing is nothing is lost. *)
 Led == last'.a = "StageManifest" => Chunks(last'.x) > 0
 
+(* And those that show what can happen without harm: two floors of a generation do some.     *)
+LedShowing == (up' # "down" /\ stage'.x # NoOffer /\ stage'.x.g = mem'.gen) => stage'.x.floor = mem'.boundary
+
 SimSpec == SimInit /\ [][SimNext]_<<all, driven, kept, told>>
 
 (* Crashes are counted and not shown: see SIMResetRecord. *)

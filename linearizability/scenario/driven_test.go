@@ -32,9 +32,10 @@ var notLed = map[string]string{
 	"defect-floor-kept-across-sequences":    "op numbers begin anew: what all replicas lost is no matter of one",
 	"defect-floor-kept-across-incarnations": "another partition of the same name: no matter of one replica",
 
-	"defect-boundary-outlives": "a scenario leads no group into a new incarnation, as `trace replay` does",
-
 	"defect-floor-not-rebased": "the floor counts ops that were never committed, and the leader that the driver speaks for replaces none",
+	"witness-rebases":          "the floor counts ops that were never committed, and the leader that the driver speaks for replaces none",
+	"witness-filters-on":       "who watches is not shown what a sender has beyond the op that it offers, which its floor counts",
+	"witness-lacks-purge":      "a replica that has purged has synced the purge, so what it shows of the log has it",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a
@@ -77,7 +78,7 @@ func TestRoundTrips(t *testing.T) {
 	var list []*traces.Trace
 	var rows []string
 	for _, m := range all {
-		if m.Defect == "" && files[m.Name] == nil {
+		if m.Defect == "" && !strings.HasPrefix(m.Name, "witness-") {
 			continue
 		}
 		s := files[m.Name]

@@ -1,6 +1,7 @@
 package behaviours
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,41 +16,57 @@ import (
 )
 
 // driven is what makes a bounded model drivable, as the module SIM*.tla of the same design
-// is: constants that are set, and those that are set to something else. Where the shortest
-// way is one that no replica goes, or on which nothing shows, Led of the module says which
-// steps are.
+// is: constants that are set, and those that are set to something else. Its behaviours are
+// those of SimInit and SimNext, or begin with another word. Where the shortest way is one
+// that no replica goes, or on which nothing shows, led of the module says which steps are;
+// shows does of models that are to show that something can happen.
 type driven struct {
 	module string
+	begins string
 	set    string
 	other  map[string]string
-	led    bool
+	led    string
+	shows  string
 }
 
 // drivables are the modules of bounded models of which counterexamples can be led.
 var drivables = map[string]driven{
 	"MCOrderedLocal.tla":  {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
-	"MCTransfer.tla":      {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: true, other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
+	"MCTransfer.tla":      {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: "Led", shows: "LedShowing", other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
 	"MCAdvance.tla":       {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
 	"MCResetRecord.tla":   {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
-	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: true},
+	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: "Led", shows: "LedShowing"},
 	// A leader begins with an op of its own.
-	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: true, other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
+	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 }
+
+// beginning are those of models in which new incarnations begin.
+var beginning = map[string]driven{
+	"MCOrderedGroup.tla": {
+		module: "SIMOrderedGroupSuccession.tla", begins: "Succession", led: "LedBegins",
+		set: "MayLosePower <- SimMayLosePower\n Votes <- SimVotes\n Lacks <- SimLacks\n Owed <- SimOwed\n MayNumber <- SimMayNumber\n Left <- SimLeft\n SimShown <- MembersShown",
+		other: map[string]string{
+			"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 2", "MayCrash": "<- SimMayCrash", "MayRejoin": "<- SimMayRejoin",
+		},
+	},
+}
+
+var begins = regexp.MustCompile(`(?m)^\s*Begins = TRUE$`)
 
 // counting counts what the model counts, crashes for example, since there it limits them.
 const counting = `---- MODULE Counterexample ----
-EXTENDS %s
-Counted == <<View, SimView>>
-CountedSpec == SimInit /\ [][SimNext /\ %s]_<<vars, SimView>>
+EXTENDS %[1]s
+Counted == <<View, %[2]sView>>
+CountedSpec == %[2]sInit /\ [][%[2]sNext /\ %[3]s]_<<vars, %[2]sView>>
 ====
 `
 
 // showing does the same for a group, of which what is to be shown is not in variables.
 const showing = `---- MODULE Counterexample ----
-EXTENDS %s
+EXTENDS %[1]s
 VARIABLE shown
-Counted == <<View, SimView>>
-CountedSpec == SimInit /\ shown = SimShown /\ [][SimNext /\ %s /\ shown' = SimShown']_<<vars, SimView, shown>>
+Counted == <<View, %[2]sView>>
+CountedSpec == %[2]sInit /\ shown = SimShown /\ [][%[2]sNext /\ %[3]s /\ shown' = SimShown']_<<vars, %[2]sView, shown>>
 ====
 `
 
@@ -80,6 +97,9 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	if err != nil {
 		return nil, "", fmt.Errorf("behaviours: model %s: %w", m.Name, err)
 	}
+	if x, ok := beginning[m.Module]; ok && begins.Match(cfg) {
+		at = x
+	}
 	h := modules[at.module]
 	text, err := at.config(string(cfg), h.Replicas > 0)
 	if err != nil {
@@ -94,11 +114,11 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	if h.Replicas > 0 {
 		module = showing
 	}
-	led := "TRUE"
-	if at.led {
-		led = "Led"
+	led := at.led
+	if m.Defect == "" {
+		led = at.shows
 	}
-	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"), led)
+	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"), cmp.Or(at.begins, "Sim"), cmp.Or(led, "TRUE"))
 	for name, text := range map[string]string{"Counterexample.tla": module, "Counterexample.cfg": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return nil, "", fmt.Errorf("behaviours: %w", err)
