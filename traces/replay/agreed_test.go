@@ -27,30 +27,32 @@ func TestAgreedLog(t *testing.T) {
 		t.Run(c.model, func(t *testing.T) {
 			list := drawn(t, c.model, c.count)
 			follows(t, list)
-			seen := agreedSeen(list)
-			t.Log(seen)
-			for _, r := range agreedRows {
-				if r.Action == "NewIncarnation" && !c.volatile {
-					continue // nobody forgets
+			t.Run("shows", func(t *testing.T) {
+				seen := agreedSeen(list)
+				t.Log(seen)
+				for _, r := range agreedRows {
+					if r.Action == "NewIncarnation" && !c.volatile {
+						continue // nobody forgets
+					}
+					require.Positive(t, seen[string(r.Action)], "%s is in the table and was never taken", r.Action)
 				}
-				require.Positive(t, seen[string(r.Action)], "%s is in the table and was never taken", r.Action)
-			}
-			for _, what := range []string{"elections that cut the log", "journals that hold what was cut", "losses of what was written", "disks replaced after a rejoin"} {
-				require.Positive(t, seen[what], what)
-			}
-			for _, what := range []string{"losses of what was acknowledged", "incarnations that hold more", "rejoins in a later incarnation"} {
-				require.Equal(t, c.volatile, seen[what] > 0, what)
-			}
-			if c.model == "sim-agreed-log-replicated" {
-				require.Positive(t, seen["incarnations that lack what was committed"])
-			}
-			for _, name := range c.defects {
-				d, err := defect.Parse(name)
-				require.NoError(t, err)
-				diff := first(t, list, d)
-				require.NotNil(t, diff, name)
-				t.Logf("%s: %v", name, diff)
-			}
+				for _, what := range []string{"elections that cut the log", "journals that hold what was cut", "losses of what was written", "disks replaced after a rejoin"} {
+					require.Positive(t, seen[what], what)
+				}
+				for _, what := range []string{"losses of what was acknowledged", "incarnations that hold more", "rejoins in a later incarnation"} {
+					require.Equal(t, c.volatile, seen[what] > 0, what)
+				}
+				if c.model == "sim-agreed-log-replicated" {
+					require.Positive(t, seen["incarnations that lack what was committed"])
+				}
+				for _, name := range c.defects {
+					d, err := defect.Parse(name)
+					require.NoError(t, err)
+					diff := first(t, list, d)
+					require.NotNil(t, diff, name)
+					t.Logf("%s: %v", name, diff)
+				}
+			})
 		})
 	}
 }

@@ -55,56 +55,58 @@ func TestGroups(t *testing.T) {
 		t.Run(c.model, func(t *testing.T) {
 			list := drawn(t, c.model, c.count)
 			follows(t, list)
-			taken, steps := map[string]int{}, map[string]int{} // of new members
-			for _, b := range list {
-				for _, a := range b.Acts {
-					taken[string(a.Action)]++
-					if step := settled(&a).With["step"]; step != nil {
-						steps[fmt.Sprint(step)]++
+			t.Run("shows", func(t *testing.T) {
+				taken, steps := map[string]int{}, map[string]int{} // of new members
+				for _, b := range list {
+					for _, a := range b.Acts {
+						taken[string(a.Action)]++
+						if step := settled(&a).With["step"]; step != nil {
+							steps[fmt.Sprint(step)]++
+						}
 					}
 				}
-			}
-			t.Logf("taken: %v, of new members: %v", taken, steps)
-			begins := strings.Contains(c.model, "succession")
-			rejoins := begins || strings.Contains(c.model, "rejoin")
-			require.Equal(t, rejoins, steps["learner"] > 0 && steps["voter"] > 0 && steps["end"] > 0)
-			require.Equal(t, rejoins, taken["Rejoin"] > 0)
-			require.Equal(t, begins, taken["NewIncarnation"] > 0)
-			if moving(list[0]) {
-				seen := movesSeen(list)
-				for _, what := range slices.Sorted(maps.Keys(seen)) {
-					t.Logf("%s: %d", what, seen[what])
-					require.Positive(t, seen[what], what)
-				}
-			}
-			for _, g := range Groups {
-				for _, r := range g.Rows {
-					moves := slices.ContainsFunc(moveGroupRows, func(x GroupRow) bool { return x.Action == r.Action })
-					if g.Name == list[0].Design && !rejoins && r.Action != "Rejoin" && r.Action != "NewIncarnation" && (!moves || moving(list[0])) {
-						require.Positive(t, taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
+				t.Logf("taken: %v, of new members: %v", taken, steps)
+				begins := strings.Contains(c.model, "succession")
+				rejoins := begins || strings.Contains(c.model, "rejoin")
+				require.Equal(t, rejoins, steps["learner"] > 0 && steps["voter"] > 0 && steps["end"] > 0)
+				require.Equal(t, rejoins, taken["Rejoin"] > 0)
+				require.Equal(t, begins, taken["NewIncarnation"] > 0)
+				if moving(list[0]) {
+					seen := movesSeen(list)
+					for _, what := range slices.Sorted(maps.Keys(seen)) {
+						t.Logf("%s: %d", what, seen[what])
+						require.Positive(t, seen[what], what)
 					}
 				}
-			}
-			for _, name := range c.defects {
-				d, err := defect.Parse(name)
-				require.NoError(t, err)
-				diff := first(t, list, d)
-				require.NotNil(t, diff, name)
-				t.Logf("%s: %v", name, diff)
-			}
-			// What is said of one of them and is not so is found.
-			b := list[0]
-			last := &b.Acts[len(b.Acts)-1]
-			for name, v := range last.State["rep"].(map[string]any) {
-				if f := v.(map[string]any); f["up"] == true {
-					f["applied"] = f["applied"].(float64) + 1
-					diff, err := Replay(b, 0)
+				for _, g := range Groups {
+					for _, r := range g.Rows {
+						moves := slices.ContainsFunc(moveGroupRows, func(x GroupRow) bool { return x.Action == r.Action })
+						if g.Name == list[0].Design && !rejoins && r.Action != "Rejoin" && r.Action != "NewIncarnation" && (!moves || moving(list[0])) {
+							require.Positive(t, taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
+						}
+					}
+				}
+				for _, name := range c.defects {
+					d, err := defect.Parse(name)
 					require.NoError(t, err)
-					require.NotNil(t, diff)
-					require.Equal(t, "rep."+name+".applied", diff.Field)
-					f["applied"] = f["applied"].(float64) - 1
+					diff := first(t, list, d)
+					require.NotNil(t, diff, name)
+					t.Logf("%s: %v", name, diff)
 				}
-			}
+				// What is said of one of them and is not so is found.
+				b := list[0]
+				last := &b.Acts[len(b.Acts)-1]
+				for name, v := range last.State["rep"].(map[string]any) {
+					if f := v.(map[string]any); f["up"] == true {
+						f["applied"] = f["applied"].(float64) + 1
+						diff, err := Replay(b, 0)
+						require.NoError(t, err)
+						require.NotNil(t, diff)
+						require.Equal(t, "rep."+name+".applied", diff.Field)
+						f["applied"] = f["applied"].(float64) - 1
+					}
+				}
+			})
 		})
 	}
 }
