@@ -20,8 +20,9 @@ import (
 // Format heads every behaviour in a file of them.
 const Format = "purgelab-behaviour"
 
-// Version of the format.
-const Version = 1
+// Version of the format. Files of version 1 did not count their actions, so that one that
+// was cut off was read as a shorter one.
+const Version = 2
 
 // Behaviour is what the specification says one replica, or a group of them, may do: actions, and the state
 // after each. In a file it is a header and a line for each act, in the schema of a
@@ -130,7 +131,11 @@ func Read(r io.Reader, name string, use func(*Behaviour) error) error {
 					return err
 				}
 			}
-			if b = (&Behaviour{Header: l.Header, Line: line}); l.Format != Format || l.Version != Version {
+			b = &Behaviour{Header: l.Header, Line: line}
+			switch {
+			case l.Format == Format && l.Version == 1:
+				return bad("version 1 does not count its actions: want version %d, as trace behaviours writes it", Version)
+			case l.Format != Format || l.Version != Version:
 				return bad("format %q, version %d: want %q, version %d", l.Format, l.Version, Format, Version)
 			}
 			continue
