@@ -32,14 +32,14 @@ func TestEnabledIsWhatMayHappen(t *testing.T) {
 	require.NoError(t, err)
 	own, err := fs.Sub(modules, "tla")
 	require.NoError(t, err)
-	v := &validator{tool: tool, o: Options{Spec: "../spec", Modules: own, Timeout: 5 * time.Minute, Keep: os.Getenv("KEEP")}}
+	v := &validator{tool: tool, o: Options{Spec: "../spec", Modules: own, Timeout: 5 * time.Minute}}
 	var jobs []*job
-	of := map[*judge]*design{}
+	of, from := map[*judge]*design{}, map[*job]string{}
 	for _, path := range paths {
 		tr := readSample(t, path)
 		d := findDesign(tr.Header.Design)
 		for _, j := range d.jobs(tr) {
-			jobs, of[j.judge] = append(jobs, j), d
+			jobs, of[j.judge], from[j] = append(jobs, j), d, path
 		}
 	}
 	taken, missed := map[string]int{}, map[string]int{} // by action: states in which it was taken, is not listed
@@ -77,7 +77,7 @@ func TestEnabledIsWhatMayHappen(t *testing.T) {
 					continue
 				}
 				taken[j.judge.root+"!"+string(s.Action)]++
-				assert.Contains(t, listed, string(s.Action), "%s, %s, line %d: %s", paths[0], j.piece, s.Number, s.nearest(j.judge))
+				assert.Contains(t, listed, string(s.Action), "%s, %s, line %d: %s", from[j], j.piece, s.Number, s.nearest(j.judge))
 			}
 		}
 	}
