@@ -173,7 +173,7 @@ Given(r) ==
 
 TransferShown ==
     [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor, due |-> Due,
-     dropped |-> dropped, lacking |-> {r \in Replicas : Lacks(r)}, known |-> known,
+     lacking |-> {r \in Replicas : Lacks(r)}, known |-> known,
      offered |-> [s \in Replicas |-> pin[s].n], given |-> [r \in Replicas |-> Given(r)]]
 
 SimTransferNext ==

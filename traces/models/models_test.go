@@ -3,7 +3,9 @@ package models
 import (
 	"context"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,4 +137,26 @@ func TestMalformedManifests(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = Load(lamps(t, `[]`))
 	require.ErrorContains(t, err, "lists no model")
+}
+
+// TestModulesAreDocumented: the table of docs/spec.md has a row for each module.
+func TestModulesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/spec.md")
+	require.NoError(t, err)
+	_, table, ok := strings.Cut(string(text), "| module | holds |\n")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n\n")
+	var names []string
+	for _, row := range strings.Split(table, "\n") {
+		names = append(names, strings.Split(strings.Split(row, "|")[1], ",")...)
+	}
+	files, err := filepath.Glob("../../spec/*.tla")
+	require.NoError(t, err)
+	for _, f := range files {
+		module := strings.TrimSuffix(filepath.Base(f), ".tla")
+		require.True(t, slices.ContainsFunc(names, func(n string) bool {
+			ok, err := path.Match(strings.TrimSpace(n), module)
+			return err == nil && ok
+		}), "%s has no row", module)
+	}
 }

@@ -50,7 +50,7 @@ var logGroupRows = []GroupRow{
 	groupRow("RequestPurge", "none", "impl/meta", "Nobody is told before its Reconcile.", func(*group, *behaviours.Act) error { return nil }),
 	groupRow("Reconcile", "tell the leader the intent, let it journal what it proposes", "impl/replica: reconcile", "One that it knows it has proposed by itself.", takeReconcile),
 	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takePropose),
-	groupRow("Commit", "bring all that run op `n` and no more; the leader hears of it", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeCommit),
+	groupRow("Commit", "bring all that run op `n` and no more, but who needs what the log has dropped; the leader hears of it", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeCommit),
 	groupRow("BecomeLeader", "bring replica `r` all that stays and no more, let it campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", takeBecomeLeader),
 	groupRow("Materialize", "let replica `r` know that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeGroupMaterialize),
 	groupRow("PurgeComplete", "the same, and take all steps of the purge", "impl/engine/tagged: Task", "", takeGroupPurge),
@@ -58,7 +58,7 @@ var logGroupRows = []GroupRow{
 	groupRow("Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "", takeGroupAnswer),
 	groupRow("ProcessCrash", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeGroupCrash),
 	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "Of a journal that need not be synced the first ops are left, as many as the model says.", takeGroupPowerLoss),
-	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at the boundary: it has saved no checkpoint since.", takeGroupBoot),
+	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at its last checkpoint: that of the boundary, unless it has saved one to offer its state.", takeGroupBoot),
 	groupRow("Rejoin", "none, if replica `r` lost power under a policy that does not sync all; else put an empty disk in", "impl/replica: renounce, joinGroup, admitMember", "It finds out when it boots. Three ops that only take a number take it in: it asks for the first two, the leader proposes them, and the last by itself.", takeRejoin),
 	groupRow("NewIncarnation", "open all that are down; let the plane decide, seal all as it says; let all copy the log that it chose, and materialize it", "impl/meta: begin; impl/replica: seal, openCopying", "The op with which it begins is none of the implementation. Up to where a replica says that it agrees with the one before, which is a hint, must be committed of the log that was chosen.", takeNewIncarnation),
 }
@@ -223,6 +223,9 @@ func wantLogGroup(s map[string]any) map[string]any {
 		wantMoves(reps, s)
 	}
 	out := map[string]any{"rep": reps}
+	if s["basis"] != nil {
+		out["basis"] = s["basis"]
+	}
 	if len(s["leader"].([]any)) > 0 {
 		out["leader"] = s["leader"].([]any)[0]
 		if s["due"] != true { // what is to be proposed may be in its journal
@@ -260,6 +263,12 @@ func (g *group) logState(s map[string]any) map[string]any {
 		g.movesState(reps, s)
 	}
 	out := map[string]any{"rep": reps}
+	if s["basis"] != nil {
+		out["basis"] = 0.0
+		if n := len(g.begun); n > 0 {
+			out["basis"] = float64(g.begun[n-1])
+		}
+	}
 	if g.lead == 0 {
 		return out
 	}

@@ -1,11 +1,18 @@
-// Package replay leads a replica of the implementation through behaviours of the
+// Package replay leads replicas of the implementation through behaviours of the
 // specification, and holds the two against each other: after every action the state that
-// is read from the replica and from its disk must be the state that the specification
-// has, field by field. What is compared, and how an action is taken, is in Table.
+// is read from a replica and from its disk must be the state that the specification
+// has, field by field. What is compared, and how an action is taken, is in Table, and of
+// groups in Groups.
 //
-// The replica is a follower; the driver is its machine and speaks for its leader. Ops of
-// the specification are counted from 1 and those of the implementation from 2, since its
-// op 1 is the bootstrap.
+// One replica (driver) is a follower; the driver is its machine and speaks for its leader.
+// Ops of the specification are counted from 1 and those of the implementation from 2, since
+// its op 1 is the bootstrap.
+//
+// The replicas of a group (group) lead and vote by themselves; the driver is their
+// machines and the network between them. Their ops are counted along the line of all
+// incarnations, and three of the implementation come before the specification's first.
+//
+// Drive and GroupDrive take the same actions by words, and compare nothing.
 package replay
 
 import (
