@@ -185,4 +185,6 @@ func TestFile(t *testing.T) {
 	require.NoError(t, behaviours.Read(strings.NewReader(example(t)), "example", w.Write))
 	require.NoError(t, w.Close())
 	require.Equal(t, example(t), out.String())
+	old := strings.Replace(example(t), `"version":2`, `"version":1`, 1)
+	require.ErrorContains(t, behaviours.Read(strings.NewReader(old), "example", w.Write), "example:1: version 1 does not count its actions: want version 2")
 }
