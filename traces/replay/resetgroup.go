@@ -110,9 +110,7 @@ func takeResetAnswer(g *group, a *behaviours.Act) error {
 	}
 	got := []any{}
 	for _, x := range reply.Records {
-		var n float64
-		fmt.Sscan(string(x.Payload), &n)
-		got = append(got, n)
+		got = append(got, said(x.Payload))
 	}
 	bm := inRep(a, g.lead, "bm").(map[string]any)
 	msgs := inRep(a, g.lead, "msgs").([]any)
