@@ -11,15 +11,17 @@
 (*   - a boot cuts messages off from the first one that does not agree with the       *)
 (*     checkpoint, and that makes what is left stable;                          *)
 (*   - a boot syncs the folders, after which no removal can be undone;            *)
-(*   - a step that fails and does nothing is no sync: it stops at one that fails.    *)
+(*   - a step that fails and does nothing is no sync: it stops at one that fails;     *)
+(*   - what a new leader replaces is there until something comes in its place.       *)
 EXTENDS ResetRecord
 
 VARIABLES
     undoable,    \* keys of bookmarks, and "segs", whose removal a power loss can undo
     finishing,   \* a boot ends a cleanup
-    found        \* the highest op that the disk gave evidence of at the last boot
+    found,       \* the highest op that the disk gave evidence of at the last boot
+    cut          \* the journal is about to go on with another op than it did
 
-driven == <<undoable, finishing, found>>
+driven == <<undoable, finishing, found, cut>>
 
 SimSyncedTo(f, n) ==
     IF f.es # <<>> /\ "base" \in DOMAIN f.es[1] /\ f.es[1].op > n THEN f   \* no file of messages is used yet
@@ -33,7 +35,7 @@ SimFitting(d) ==
                 /\ x = Len(es) \/ ~Fits(es[x + 1])
     IN [es |-> SubSeq(es, 1, n), synced |-> IF n < Len(es) THEN n ELSE d.segs.synced]
 
-DrivenInit == undoable = {} /\ finishing = FALSE /\ found = 0
+DrivenInit == undoable = {} /\ finishing = FALSE /\ found = 0 /\ cut = FALSE
 
 Begins(s, t) == Len(s) <= Len(t) /\ s = SubSeq(t, 1, Len(s))
 
@@ -42,6 +44,7 @@ ServesAtOnce ==
         => last'.a \in {"Serve", "ProcessCrash", "PowerLoss"}
 
 ItsWay ==
+    /\ cut => last'.a \in {"Cut", "Journal"}
     /\ last'.a \in {"Serve", "Checkpoint"} => mem.applied >= Max(Front(disk), found)
     /\ finishing => last'.a \in {"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete", "ProcessCrash", "PowerLoss"}
     /\ (last'.a = "ResetFrontier" /\ disk.ckpt.resetting > mem.gen) => last'.g = disk.ckpt.resetting
@@ -85,4 +88,5 @@ DrivenNext ==
         CASE last'.a = "Boot" -> IF PendingOnDisk THEN Max(disk'.ckpt.applied, LastOpOf(disk'.segs)) ELSE Front(disk')
           [] last'.a \in {"ProcessCrash", "PowerLoss", "CommitInstall"} -> 0
           [] OTHER -> found
+    /\ cut' = (last'.a = "Cut")
 =============================================================================

@@ -12,7 +12,7 @@ Drivable ==
 
 (* What an implementation is asked for, and has to show. *)
 SimShown == [log |-> log, up |-> up, mem |-> mem, work |-> work, disk |-> disk, undoable |-> undoable, finishing |-> finishing,
-             found |-> found]
+             found |-> found, cut |-> cut]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

@@ -3,8 +3,8 @@
 (* the specification leaves open, the way in which the implementation does it, as in  *)
 (* ResetRecordDriven, and                                                      *)
 (*                                                                           *)
-(*   - the journal has what the group has committed, and what is committed is what it    *)
-(*     has: who leads leads on;                                                 *)
+(*   - the journal is given what the group has committed, and what is committed is what it  *)
+(*     has: who leads leads on, but where MayReplace says otherwise;                    *)
 (*   - what a power loss left of a chunk is stable;                            *)
 (*   - who is given a state looks at no other offer;                             *)
 (*   - the journal is compacted for a checkpoint, and not for the record that begins a reset;  *)
@@ -16,6 +16,9 @@ EXTENDS MCTransferReset, ResetRecordDriven
 VARIABLES
     kept,   \* chunks that are safe before all are synced
     told    \* the highest intent that the replica knows of
+
+(* Another leader may have other ops in the place of those that were not committed. *)
+MayReplace == FALSE
 
 (* For models that are smaller still. *)
 FewOps    == {AppendOp(NoSession, 1)}
@@ -41,7 +44,9 @@ SimInit == TransferInit /\ DrivenInit /\ kept = 0 /\ told = 0
 Drivable ==
     /\ Apart => ServesAtOnce
     /\ ItsWay
-    /\ last'.a = "CommitElsewhere" => Begins(common', log) \/ Begins(log, common')
+    /\ last'.a = "CommitElsewhere" => MayReplace \/ Begins(common', log) \/ Begins(log, common')
+    /\ last'.a = "Cut" => ~Holds(Len(log))
+    /\ last'.a = "Journal" => Begins(log, common) \/ Begins(common, log)
     /\ last'.a = "PowerLoss" => stage'.got >= kept /\ <<disk', stage', root'>> # <<disk, stage, root>>
     /\ last'.a = "RefuseTransfer" => stage = NoStage
     /\ last'.a = "Compact" => disk.ckpt.resetting = 0
@@ -51,7 +56,7 @@ Drivable ==
 (* What an implementation is asked for, and has to show. *)
 SimShown ==
     [log |-> log, up |-> up, mem |-> mem, work |-> work, disk |-> disk, undoable |-> undoable, finishing |-> finishing,
-     found |-> found, common |-> common, first |-> first, root |-> root, stage |-> stage, kept |-> kept, told |-> told]
+     found |-> found, cut |-> cut, common |-> common, first |-> first, root |-> root, stage |-> stage, kept |-> kept, told |-> told]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

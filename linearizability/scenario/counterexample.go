@@ -8,6 +8,7 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/replica"
+	"purgelab/linearizability/guarantee"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/replay"
 )
@@ -30,9 +31,24 @@ type Counterexample struct {
 }
 
 // Reproduced tells whether the scenario is one as it should be: with the defect a property
-// is violated, and nothing is wrong without it; what can happen the replica has to follow.
+// is violated, and nothing is wrong without it but what the design violates by nature; what
+// can happen the replica has to follow.
 func (c *Counterexample) Reproduced() bool {
-	return len(c.Calm.Red) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.Red) > 0) && !(c.Shows && c.Difference != nil)
+	return len(c.Calm.unlisted()) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.unlisted()) > 0) && !(c.Shows && c.Difference != nil)
+}
+
+// list notes what a scenario violates without a defect, and the guarantee matrix lists: of
+// the property that is asked for only if there is no defect.
+func (c *Counterexample) list(s *Scenario, property string) {
+	way := s.Ways()[0]
+	of := guarantee.Subject{
+		Design: way.Design.String(), Positions: "tagged", Messages: way.Policy.Messages.String(), Bookmarks: way.Policy.Bookmarks.String(),
+	}
+	for _, x := range c.Calm.Red {
+		if (c.Defect == "" || x.Property != property) && guarantee.Listed(of, x.Property) {
+			s.Listed = append(s.Listed, x.Property)
+		}
+	}
 }
 
 // inImplementation is the name that a defect of the specification has in the implementation,
@@ -86,13 +102,16 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 		return nil, err
 	}
 	c.Calm = Play(ctx, s, s.Ways()[0], false)
+	if c.list(s, property); len(s.Listed) > 0 {
+		head += fmt.Sprintf("listed: %s\n", strings.Join(s.Listed, " "))
+	}
 	answers, wrong := c.Calm.Answers, c.Calm.Answers
 	if c.Defect != "" {
 		s.Defect = c.Defect
 		c.Red = Play(ctx, s, s.Ways()[0], true)
 		wrong = c.Red.Answers
 		if c.Reproduced() {
-			red := c.Red.Red[0].Property
+			red := c.Red.unlisted()[0].Property
 			if c.Red.violates(property) {
 				red = property
 			}

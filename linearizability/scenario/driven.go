@@ -66,10 +66,15 @@ func (d *driven) Observe(e observe.Event) {
 	d.watch.Observe(e)
 }
 
+// leaderShown tells whether those who watch see who leads the one replica, too.
+func (s *Scenario) leaderShown() bool {
+	return s.driven && slices.ContainsFunc(s.Steps, func(x Step) bool { return replay.NeedsLeader(x.act) })
+}
+
 // drive plays the steps, lets the replica come to rest, and judges.
 func (r *Result) drive(on defect.Set) {
 	r.seen = 1
-	leader := slices.ContainsFunc(r.Scenario.Steps, func(s Step) bool { return replay.NeedsLeader(s.act) })
+	leader := r.Scenario.leaderShown()
 	if leader {
 		r.seen = 2
 	}
@@ -123,6 +128,10 @@ func (r *Result) red(property, reason string) {
 func (d *driven) take(a *behaviours.Act) string {
 	err := d.Take(a)
 	d.look()
+	for _, x := range d.Told() {
+		d.watch.Invoked(0, x.Request)
+		d.watch.Returned(d.now, 0, x.Request, &x.Reply)
+	}
 	switch {
 	case errors.Is(err, replay.ErrNotTaken):
 		return "not taken; " + d.holds()

@@ -48,10 +48,8 @@ func (r *Result) Trouble() string {
 		return fmt.Sprintf("%s:%d: %s: want %q, got %q", s.File, s.Steps[i].Line, s.Steps[i].Text, r.want(i), r.Answers[i])
 	}
 	if !r.Defective {
-		for _, x := range r.Red {
-			if !slices.Contains(s.Listed, x.Property) {
-				return fmt.Sprintf("%s: violated: %s: %s", s.File, x.Property, x.Reason)
-			}
+		for _, x := range r.unlisted() {
+			return fmt.Sprintf("%s: violated: %s: %s", s.File, x.Property, x.Reason)
 		}
 		if len(s.Listed) > 0 && !r.violates(s.Listed[0]) {
 			return fmt.Sprintf("%s: want %s to be violated, as listed", s.File, s.Listed[0])
@@ -69,6 +67,16 @@ func (r *Result) Trouble() string {
 		got = r.Red[0].Property
 	}
 	return fmt.Sprintf("%s: with the defect %s: want %s to be violated, got %s", s.File, s.Defect, s.Red, got)
+}
+
+// unlisted is what is violated and not by nature of the design.
+func (r *Result) unlisted() (list []verdict.Result) {
+	for _, x := range r.Red {
+		if !slices.Contains(r.Scenario.Listed, x.Property) {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 func (r *Result) violates(property string) bool {

@@ -35,7 +35,7 @@ var drivables = map[string]driven{
 	"MCTransfer.tla":      {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: "Led", shows: "LedShowing", other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
 	"MCAdvance.tla":       {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
 	"MCResetRecord.tla":   {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
-	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: "Led", shows: "LedShowing"},
+	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 }

@@ -21,6 +21,8 @@ var (
 	errUp    = &unfit{"it is of a replica that runs"}
 	errLeads = &unfit{"the replica leads, and has ops that nobody else knows"}
 	errBoot  = &unfit{"it is of a replica whose boot is under way"}
+
+	errCommitted = &unfit{"it is committed, and another op is to take its place"}
 )
 
 // has is an error if the log does not have op n, nor may more be added to it.

@@ -141,8 +141,8 @@ func takeCommitElsewhere(d *driver, a *behaviours.Act) error {
 	if err != nil {
 		return err
 	}
-	if d.agreed(n, r); d.design == replica.ResetRecord {
-		return nil
+	if err := d.agreed(n, r); err != nil || d.design == replica.ResetRecord {
+		return err
 	}
 	return d.known(state{op: len(d.log)})
 }
@@ -268,7 +268,7 @@ var refusedStaging = []string{"op=create label=transfer", "op=write label=transf
 
 func takeDropTransfer(d *driver, a *behaviours.Act) error {
 	x, v := d.coming.state, d.r.View()
-	if held := v.Last > op.Number(x.op); d.coming.sender == nil && (held || d.design == replica.ResetRecord && v.Facts.Generation > x.generation) {
+	if held := d.shared() >= x.op; d.coming.sender == nil && (held || d.design == replica.ResetRecord && v.Facts.Generation > x.generation) {
 		// It came to the op by itself, and gives up when it hears that this is committed; or
 		// it has purged more.
 		if held {

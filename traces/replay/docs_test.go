@@ -77,7 +77,6 @@ func plain(rows []GroupRow) (out []Row) {
 var untakenActions = []struct{ module, action, why string }{
 	{"Partition", "", "a contract, not a replica: `model` is compared with it, transition by transition"},
 	{"ResetRecord", "BeginSequence", "all replicas lose their journals"},
-	{"ResetRecord", "Cut", "the leader that the driver speaks for replaces nothing"},
 	{"ResetRecord", "DropFloor", "follows a BeginSequence"},
 	{"ResetRecord", "RecordNotSynced", "the disk of the driver fails before a call, not after it"},
 	{"ResetRecord", "Recreate", "another partition of the same name"},

@@ -64,6 +64,7 @@ func NeedsLeader(a *behaviours.Act) bool {
 // down and has lost all that was not synced; if it is not, nor ErrNotTaken, the driver failed.
 func (v *Drive) Take(a *behaviours.Act) error {
 	d := v.d
+	d.told = nil
 	i := slices.IndexFunc(v.table.Rows, func(r Row) bool { return r.Action == a.Action })
 	if i < 0 {
 		return fmt.Errorf("%w: %s is no action of %s", ErrNotTaken, a.Action, v.table.Name)
@@ -87,6 +88,9 @@ func (v *Drive) Take(a *behaviours.Act) error {
 		}
 	default:
 		err = d.take(&v.table.Rows[i], a)
+	}
+	if err == nil && a.Action == "Materialize" {
+		d.deletion(a)
 	}
 	if ends {
 		d.sink.Observe(observe.Event{Action: a.Action})
@@ -116,6 +120,30 @@ func outcome(err error) error {
 func Stopped(err error) bool {
 	var end *stopped
 	return errors.As(err, &end)
+}
+
+// Told is what a client asked, and what it was answered.
+type Told struct {
+	Request *op.Request
+	Reply   op.Reply
+}
+
+// Told is what clients were told in the last action.
+func (v *Drive) Told() []Told { return v.d.told }
+
+// deletion notes what is answered to who had records deleted, which is what the op says.
+func (d *driver) deletion(a *behaviours.Act) {
+	o, _ := a.With["o"].(map[string]any)
+	f := d.r.View().Facts
+	start := op.Offset(integer(o["o"]))
+	if start < 0 {
+		start = f.End
+	}
+	if o["k"] != "advance" || start > f.End {
+		return
+	}
+	at := op.Position{Incarnation: f.Incarnation, Generation: f.Generation, Offset: start}
+	d.told = append(d.told, Told{&op.Request{Kind: op.DeleteRecords}, op.Reply{Position: at}})
 }
 
 // Left says what outlived the last loss of power of what was not synced: none, all, or

@@ -29,28 +29,31 @@ var identity = record.Identity{Cluster: 1, Partition: 0, Replica: self, Incarnat
 // boots, its disk, of which it chooses what outlives a loss of power, and the leader
 // from which it gets ops.
 type driver struct {
-	design  replica.Design
-	defects defect.Set
-	disk    *crashfs.Disk
-	r       *replica.Replica // nil: down
-	boots   uint64
-	log     []proposal // of who leads, as the specification has it: op n is log[n-1], and op n+1 here
-	parted  int        // the op above which the replica may hold what the log has not
-	term    uint64     // of who leads
-	events  []observe.Event
-	sink    observe.Sink // nil: nobody else listens
-	answers []replica.Answer
-	purged  progress
-	was     map[string]any    // the specification's state before the action
-	opening *opening          // nil: no boot is under way
-	faults  *faultfs.Set      // of the disk
-	intent  op.Generation     // the highest one that the replica was told
-	left    []string          // what the last loss of power left of what was not synced
-	lost    int               // and how much it took
-	coming  coming            // a state on its way
-	leads   bool              // the replica does
-	sent    []*raftpb.Message // and sent these, not answered yet
-	asked   op.Sequence       // the last number of a request
+	design    replica.Design
+	defects   defect.Set
+	disk      *crashfs.Disk
+	r         *replica.Replica // nil: down
+	boots     uint64
+	log       []proposal // of who leads, as the specification has it: op n is log[n-1], and op n+1 here
+	parted    int        // the op above which the replica may hold what the log has not
+	term      uint64     // of who leads
+	cut       int        // ops that the replica holds, and drops for the next one
+	committed int        // ops of the log that are known to be
+	events    []observe.Event
+	sink      observe.Sink // nil: nobody else listens
+	answers   []replica.Answer
+	purged    progress
+	was       map[string]any    // the specification's state before the action
+	opening   *opening          // nil: no boot is under way
+	faults    *faultfs.Set      // of the disk
+	intent    op.Generation     // the highest one that the replica was told
+	left      []string          // what the last loss of power left of what was not synced
+	lost      int               // and how much it took
+	coming    coming            // a state on its way
+	leads     bool              // the replica does
+	sent      []*raftpb.Message // and sent these, not answered yet
+	asked     op.Sequence       // the last number of a request
+	told      []Told            // in the last action
 	// image, if not nil, is the disk in the middle of the last action: where a crash that
 	// comes next finds it.
 	image *crashfs.Disk
@@ -224,5 +227,7 @@ func (d *driver) read(req *op.Request) (op.Reply, error) {
 	if err := d.until(replica.ReadOn, "Answer"); err != nil {
 		return op.Reply{}, err
 	}
-	return d.answers[0].Reply, nil
+	reply := d.answers[0].Reply
+	d.told = append(d.told, Told{req, reply})
+	return reply, nil
 }

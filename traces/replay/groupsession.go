@@ -37,7 +37,8 @@ func numbered(r *op.Request, o map[string]any) {
 
 // said is what a payload says: the number of an op, or a client's name.
 func said(p op.Payload) any {
-	if n, err := strconv.Atoi(string(p)); err == nil {
+	number, _, _ := strings.Cut(string(p), ".")
+	if n, err := strconv.Atoi(number); err == nil {
 		return float64(n)
 	}
 	return string(p)

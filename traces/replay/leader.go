@@ -7,6 +7,7 @@ import (
 
 	"purgelab/impl/replica"
 	"purgelab/model/op"
+	"purgelab/traces/behaviours"
 )
 
 // This file is the leader that the driver speaks for: what its log holds, and what of that
@@ -37,14 +38,18 @@ func (d *driver) replaces(n int) {
 
 // agreed adds what is committed as op n: the one that the log has, or another one, which
 // another leader proposed.
-func (d *driver) agreed(n int, r op.Request) {
-	if n <= len(d.log) {
-		if reflect.DeepEqual(d.log[n-1].Request, r) {
-			return
-		}
+func (d *driver) agreed(n int, r op.Request) error {
+	switch same := n <= len(d.log) && reflect.DeepEqual(d.log[n-1].Request, r); {
+	case n <= d.committed && !same:
+		return errCommitted
+	case n > len(d.log):
+		d.propose(r)
+	case !same:
 		d.replaces(n - 1)
+		d.propose(r)
 	}
-	d.propose(r)
+	d.committed = max(d.committed, n)
+	return nil
 }
 
 // shared is up to which op of the log the journal of the replica has it.
@@ -56,6 +61,7 @@ func (d *driver) commit(n int) error {
 	if err := d.agree(); err != nil {
 		return err
 	}
+	d.committed = max(d.committed, min(n, len(d.log)))
 	if v := d.r.View(); d.shared() < n {
 		return d.deliver(n, n)
 	} else if int(v.Committed) >= n+1 {
@@ -84,7 +90,24 @@ func (d *driver) deliver(n, committed int) error {
 	if n > d.parted {
 		d.parted = unparted
 	}
+	d.cut = 0
 	return d.hear(m)
+}
+
+// takeCut has another leader come that lacks what is above op n.
+func takeCut(d *driver, a *behaviours.Act) error {
+	n, last := integer(a.With["n"]), int(d.r.View().Last)-1
+	held := n < d.parted && n < len(d.log) // the log has what is to be cut
+	switch {
+	case n >= last:
+		return d.has(n, -1)
+	case held && n < d.committed:
+		return errCommitted
+	case held:
+		d.replaces(n)
+	}
+	d.cut = last - n
+	return nil
 }
 
 // succeeds has another leader come that has the same log, and lets the replica hear of it.

@@ -24,13 +24,17 @@ func keyOf(name any) op.Key {
 }
 
 // request is an op of the specification's log, which is number n of it. Payloads say the
-// number, as the specification's do.
+// number, as the specification's do, and which message of a batch it is after the first.
 func request(n int, o map[string]any) (op.Request, error) {
 	switch o["k"] {
 	case "append":
 		r := op.Request{Kind: op.Append}
-		for range integer(o["n"]) {
-			r.Payloads = append(r.Payloads, op.Payload(fmt.Sprint(n)))
+		for i := range integer(o["n"]) {
+			says := fmt.Sprint(n)
+			if i > 0 {
+				says += fmt.Sprint(".", i+1)
+			}
+			r.Payloads = append(r.Payloads, op.Payload(says))
 		}
 		return r, nil
 	case "store":

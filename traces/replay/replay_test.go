@@ -45,6 +45,10 @@ var small = []struct {
 	{"reset-record", "two ops", "SIMResetRecord", []string{"MaxOps = 3", "MaxOps = 2", "MaxCrashes = 1", "MaxCrashes = 2", "Generations = {1, 2}", "Generations = {1}"}, []string{
 		"complete-before-cleanup", "bookmark-no-dirsync", "floor-not-kept",
 	}},
+	{"reset-record", "another leader", "SIMTransferReset", []string{
+		"Offers <- MCOffers", "Offers <- MCOffersEarly", "Ops <- MCOps", "Ops <- Appends", "MaxCrashes = 1", "MaxCrashes = 0", "MayJournal <- MCMayJournal", "MayJournal <- MCMayRunAhead",
+		"MayCut = FALSE", "MayCut <- MCMayCut", "Foreign <- MCForeign", "Foreign <- MCForeign MayReplace = TRUE", "MaxLag = 2", "MaxLag = 1",
+	}, []string{"boundary-not-rebased"}},
 	{"reset-record", "transfers", "SIMTransferReset", []string{"MayCompact = FALSE", "MayCompact <- MCMayCompact", "Offers <- MCOffers", "Offers <- FewOffers", "Ops <- MCOps", "Ops <- FewOps"}, []string{
 		"install-before-sync", "staged-rename-without-sync", "older-offer-accepted", "boundary-not-rebased",
 	}},

@@ -16,6 +16,7 @@ var resetRows = []Row{
 	{"Boot", "open the replica on its disk; if a cleanup is pending, up to where it begins", "impl/replica: Open", "The boot itself ends a cleanup: it is made once for each step, on a copy of the disk, and stopped at the disk call after it.", takeBootReset},
 	{"Serve", "none", "impl/replica: checkServing", "As in ordered.", takeNothing},
 	{"Journal", "bring op `n`, not committed", "impl/replica: consensusStage", "Its write and its sync.", takeJournal},
+	{"Cut", "none", "impl/consensus: Ready", "Another leader, whose log ends with op `n`, brings what comes in the place of the others.", takeCut},
 	{"Filtered", "tell that op `n` is committed, apply one op", "impl/replica: applyFiltered", "", takeFiltered},
 	{"Materialize", "tell that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeMaterializeReset},
 	{"Checkpoint", "take steps of a checkpoint", "impl/engine/flat: save.record", "The syncs before the record are steps of their own.", takeCheckpoint},

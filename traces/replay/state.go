@@ -25,7 +25,7 @@ func (d *driver) state(t *Design) (map[string]any, error) {
 	if v.Serving {
 		out["up"] = "serve"
 	}
-	out["log"] = number(uint64(v.Last))
+	out["log"] = number(uint64(v.Last)) - float64(d.cut)
 	mem := memory(&v.Facts, d.r.Bookmarks(), 1)
 	if d.design == replica.ResetRecord && resets(disk["ckpt"], disk["reset"]) {
 		delete(mem, "bm")
