@@ -65,21 +65,25 @@ SimShown == [log |-> log, commit |-> commit, leader |-> leader, intent |-> inten
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE
 
+(* What is known of leaders and journals, after a step. *)
+Track ==
+    LET a == last'.a IN
+    /\ first' = IF a = "BecomeLeader" THEN Len(log') + 1 ELSE first
+    /\ stale' =
+         CASE a = "Receive" -> stale \ {last'.r}
+           [] a = "BecomeLeader" -> stale \cup {q \in Replicas : rep[q].held > Len(log')}
+           [] OTHER -> stale
+    /\ still' =
+         [r \in Replicas |->
+             CASE a = "BecomeLeader" -> IF r = leader THEN still[r] ELSE still[r] + 1
+               [] rep'[r].applied # rep[r].applied \/ rep'[r].up # rep[r].up -> 0
+               [] OTHER -> still[r]]
+
 SimNext ==
     /\ Taken
     /\ Next \/ ProposeEmpty
     /\ Drivable
-    /\ LET a == last'.a IN
-       /\ first' = IF a = "BecomeLeader" THEN Len(log') + 1 ELSE first
-       /\ stale' =
-            CASE a = "Receive" -> stale \ {last'.r}
-              [] a = "BecomeLeader" -> stale \cup {q \in Replicas : rep[q].held > Len(log')}
-              [] OTHER -> stale
-       /\ still' =
-            [r \in Replicas |->
-                CASE a = "BecomeLeader" -> IF r = leader THEN still[r] ELSE still[r] + 1
-                  [] rep'[r].applied # rep[r].applied \/ rep'[r].up # rep[r].up -> 0
-                  [] OTHER -> still[r]]
+    /\ Track
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, first, stale, still>>
 =============================================================================

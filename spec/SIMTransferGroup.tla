@@ -28,7 +28,7 @@
 (* state is taken that is up to date nothing but purges is committed, and while a replica that   *)
 (* lacks something takes one nothing is proposed; what can be had is let go only when nobody      *)
 (* takes it, and the log begins after it; few read.                                  *)
-EXTENDS TransferGroup, SIMOrderedGroup
+EXTENDS TransferGroupShows, SIMOrderedGroup
 
 VARIABLES
     saved,    \* per replica: the op of its last checkpoint
@@ -103,8 +103,7 @@ TransferDrivable ==
         /\ pin[last'.r] = NoOffer
         /\ \E r \in Replicas : shared[r] < commit
         /\ last'.n = commit
-        /\ rep[last'.r].applied = commit
-        /\ rep[last'.r].applied >= top[last'.r]
+        /\ EmptyLeaderOverwrites \/ (rep[last'.r].applied = commit /\ rep[last'.r].applied >= top[last'.r])
     /\ a = "Compact" => \E s \in leader :
         /\ pin[s].n = last'.n
         /\ \A r \in owed : shared[r] >= last'.n
@@ -190,4 +189,27 @@ SimTransferNext ==
     /\ TransferTrack
 
 SimTransferSpec == SimTransferInit /\ [][SimTransferNext]_<<all, sim, simTransfer>>
+
+SimTransferView == <<transfer, sim, simTransfer>>
+
+(* Of behaviours of models with a defect those in which who takes a state cannot have the  *)
+(* log, each half of a state has messages, and the client of an op that is taken asks again.  *)
+(* Who takes a state while one is down has the second half from another. What else can wait  *)
+(* does: clients ask one after the other and before a state is offered, and who follows      *)
+(* applies only while another takes what it could offer.                               *)
+LedTransferOps == {AppendOp(IF SessionsNotTransferred THEN c1 ELSE NoSession, 1), OtherOp}
+LedMayLead(r)  == leader = {}
+LedMayCrash(r) == SimMayCrash(r) /\ pull[r] = NoPull /\ (r \in leader => HalfWith(r))
+SimTransferLed ==
+    LET a == last'.a IN
+    /\ Led
+    /\ a # "DropTransfer"
+    /\ a = "Propose" /\ last'.o # OtherOp =>
+        /\ \A s \in Replicas : pin[s] = NoOffer
+        /\ SessionsNotTransferred \/ (Len(log) = commit /\ \A r \in leader : rep[r].applied = commit)
+    /\ a \in Applying => last'.r \in leader \/ \E q \in Replicas \ {last'.r} : pull[q] # NoPull /\ pull[q].got = 1
+    /\ a = "StageManifest" => Lacks(last'.r)
+    /\ a = "StageChunk" => IF last'.j = 1 THEN SessionsNotTransferred \/ Given(last'.r).batches > 1
+                          ELSE Running = Replicas \/ last'.r \notin live
+    /\ SessionsNotTransferred /\ a = "CommitInstall" => AppendOp(c1, 1) \in {log[n] : n \in last'.n + 1 .. Len(log)}
 =============================================================================

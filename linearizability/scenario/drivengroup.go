@@ -84,6 +84,9 @@ func (d *drivenGroup) Stepped(id int, r *replica.Replica, answers []replica.Answ
 	}
 }
 
+// Served implements replay.Watch.
+func (d *drivenGroup) Served(id int, chunk []byte) { d.watch.Served(d.now, id, 0, chunk) }
+
 // Asked implements replay.Watch.
 func (d *drivenGroup) Asked(token uint64, req *op.Request) {
 	c := &driveCall{process: d.processes, req: req, since: d.committed}
@@ -171,8 +174,9 @@ func (r *Result) driveGroup(ctx context.Context, on defect.Set) {
 		d.watch.Sound()
 	}
 	d.watch.Policy(r.Policy)
+	moving := slices.ContainsFunc(r.Scenario.Steps, func(s Step) bool { return replay.Moves(s.act) })
 	var err error
-	if d.GroupDrive, err = replay.NewGroupDrive(r.seen, r.Design, r.Policy, on, d); err != nil {
+	if d.GroupDrive, err = replay.NewGroupDrive(r.seen, r.Design, r.Policy, on, moving, d); err != nil {
 		r.Undecided = err.Error()
 		return
 	}
@@ -253,11 +257,18 @@ func (d *drivenGroup) rest() string {
 	}
 	var ends []*op.Request
 	for _, id := range slices.Sorted(maps.Keys(d.sessions)) {
-		ends = append(ends, d.sessions[id].req)
+		req := d.sessions[id].req
+		next := *req
+		next.Sequence++
+		next.Payloads = []op.Payload{"and on"}
+		ends = append(ends, req, &next)
 	}
 	ends = append(ends, &op.Request{Kind: op.ListOffsets, Which: op.EarliestOffset}, &op.Request{Kind: op.ListOffsets, Which: op.LatestOffset},
 		&op.Request{Kind: op.Poll, Strategy: op.First, Max: 1000})
 	for _, q := range ends {
+		if was := d.sessions[q.Session]; q.Session != 0 && was.req.Sequence < q.Sequence && was.reply == nil {
+			continue // one request at a time
+		}
 		d.now++
 		if err := d.Ask(q); err != nil {
 			return cause(err)

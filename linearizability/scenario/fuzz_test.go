@@ -62,6 +62,8 @@ func (c *choices) actions(design string, group bool) string {
 				b.WriteString(" step=" + c.word("learner", "voter", "end") + " commit=1 of=" + c.word("r1", "r2", "r3"))
 			case "without":
 				b.WriteString(" without=" + c.word("r1", "r2,r3", "r9", "x"))
+			case "s":
+				b.WriteString(" s=" + c.word("r1", "r2,r3", "r9", "x"))
 			case "o":
 				last = " " + c.word("append 1", "append 2", "append 0", "append 1 c1", "store k1 0 0", "store k1 3 -1", "commit k1 1", "delete k1", "advance -1", "advance 1", "purge 1")
 				if name == "Propose" && c.of(4) == 0 {

@@ -16,10 +16,10 @@ import (
 )
 
 // driven is what makes a bounded model drivable, as the module SIM*.tla of the same design
-// is: constants that are set, and those that are set to something else. Its behaviours are
-// those of SimInit and SimNext, or begin with another word. Where the shortest way is one
-// that no replica goes, or on which nothing shows, led of the module says which steps are;
-// shows does of models that are to show that something can happen.
+// is: constants that are set, and those that are set to something else, or left out if that
+// is empty. Its behaviours are those of SimInit and SimNext, or begin with another word. Where
+// the shortest way is one that no replica goes, or on which nothing shows, led of the module
+// says which steps are; shows does of models that are to show that something can happen.
 type driven struct {
 	module string
 	begins string
@@ -38,6 +38,13 @@ var drivables = map[string]driven{
 	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
+	// Who takes a state was away while the log went on without it.
+	"MCTransferGroup.tla": {module: "SIMTransferGroup.tla", begins: "SimTransfer", led: "SimTransferLed", shows: "SimTransferLed", other: map[string]string{
+		"Replicas": "= {r1, r2, r3}", "Ops": "<- LedTransferOps", "MaxOps": "= 3", "MaxCrashes": "= 2", "Reads": "<- LedReads",
+		"MaxOffers": "", "MaxInstalls": "", "MayOffer": "", "MayAccept": "", "MayStep": "", "MayAsk": "<- SimMayAsk", "MayLead": "<- LedMayLead", "MayCrash": "<- LedMayCrash",
+	}, set: "Holds <- SimHolds\n Lacks <- SimLacks\n Besides <- SimBesides\n SimShown <- TransferShown"},
+	"MCTransferResetGroup.tla": {module: "SIMTransferResetGroup.tla", begins: "SimTransfer",
+		other: map[string]string{"MaxInstalls": "", "MayOffer": "", "MayAccept": ""}, set: "Sizes = {1}\n MaxSeqs = 0\n SimShown <- TransferShown"},
 }
 
 // beginning are those of models in which new incarnations begin.
@@ -56,7 +63,7 @@ var begins = regexp.MustCompile(`(?m)^\s*Begins = TRUE$`)
 // counting counts what the model counts, crashes for example, since there it limits them.
 const counting = `---- MODULE Counterexample ----
 EXTENDS %[1]s
-Counted == <<View, %[2]sView>>
+CountedView == <<View, %[2]sView>>
 CountedSpec == %[2]sInit /\ [][%[2]sNext /\ %[3]s]_<<vars, %[2]sView>>
 ====
 `
@@ -65,7 +72,7 @@ CountedSpec == %[2]sInit /\ [][%[2]sNext /\ %[3]s]_<<vars, %[2]sView>>
 const showing = `---- MODULE Counterexample ----
 EXTENDS %[1]s
 VARIABLE shown
-Counted == <<View, %[2]sView>>
+CountedView == <<View, %[2]sView>>
 CountedSpec == %[2]sInit /\ shown = SimShown /\ [][%[2]sNext /\ %[3]s /\ shown' = SimShown']_<<vars, %[2]sView, shown>>
 ====
 `
@@ -151,7 +158,7 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 // config makes the configuration of a model one of behaviours that can be led. Replicas of
 // a group that are all alike are not so where one of them leads.
 func (d *driven) config(text string, group bool) (string, error) {
-	other := map[string]string{"SPECIFICATION": "CountedSpec", "VIEW": "Counted"}
+	other := map[string]string{"SPECIFICATION": "CountedSpec", "VIEW": "CountedView"}
 	maps.Copy(other, d.other)
 	if group {
 		other["SYMMETRY"] = "Followers"
@@ -161,7 +168,11 @@ func (d *driven) config(text string, group bool) (string, error) {
 		if n := len(line.FindAllString(text, -1)); n != 1 {
 			return "", fmt.Errorf("%s is there %d times: want it once", name, n)
 		}
-		text = line.ReplaceAllLiteralString(text, name+" "+other[name])
+		with := ""
+		if other[name] != "" {
+			with = name + " " + other[name]
+		}
+		text = line.ReplaceAllLiteralString(text, with)
 	}
 	if d.set != "" {
 		text += "\nCONSTANTS " + d.set + "\n"

@@ -49,6 +49,7 @@ var modules = map[string]Header{
 	"SIMAdvanceGroupSuccession.tla": {Design: "advance", Replicas: 3},
 	"SIMAdvanceGroup.tla":           {Design: "advance", Replicas: 3},
 	"SIMResetRecordGroup.tla":       {Design: "reset-record", Replicas: 3},
+	"SIMTransferResetGroup.tla":     {Design: "reset-record", Replicas: 3},
 	"SIMTransferGroup.tla":          {Design: "ordered", Replicas: 3},
 	"SIMTransferAdvanceGroup.tla":   {Design: "advance", Replicas: 3},
 	"SIMAgreedLog.tla":              {Design: "ordered", Replicas: 3},

@@ -62,7 +62,8 @@ func markdown(rows []Row) string {
 // replayed are the modules whose actions replicas are led through, with the tables.
 var replayed = map[string][]Row{
 	"Ordered": orderedRows, "Transfer": orderedRows, "Advance": advanceRows, "ResetRecord": resetRows, "TransferReset": resetRows,
-	"OrderedGroup": plain(logGroupRows), "TransferGroup": plain(moveGroupRows), "ResetRecordGroup": plain(resetGroupRows), "AgreedLog": plain(agreedRows),
+	"OrderedGroup": plain(logGroupRows), "TransferGroup": plain(moveGroupRows), "ResetRecordGroup": plain(resetGroupRows), "TransferResetGroup": plain(moveResetRows),
+	"AgreedLog": plain(agreedRows),
 }
 
 func plain(rows []GroupRow) (out []Row) {
@@ -83,7 +84,6 @@ var untakenActions = []struct{ module, action, why string }{
 	{"ResetRecord", "Refuse", "who has come to lead leads on"},
 	{"ResetRecord", "SyncFails", "the replica stops: that is a PowerLoss"},
 	{"ResetRecordGroup", "BeginSequence", "all replicas lose their journals"},
-	{"TransferResetGroup", "", "who leads a group does not offer a state yet; runs and their traces show it"},
 }
 
 var header = regexp.MustCompile(`(?m)^\(\* ACTION (\w+)`)

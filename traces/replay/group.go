@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
-	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
@@ -56,6 +54,7 @@ type member struct {
 	boots uint64
 	seen  []observe.Event
 	pull  pulling
+	saved op.Number // its last checkpoint
 
 	home      string // of its files, as of its last boot
 	losses    uint64 // of power
@@ -77,7 +76,7 @@ const journalBytes = 1 << 16 // more than a journal comes to
 func newGroup(n int, design replica.Design, policy replica.Policy, defects defect.Set, moving bool) (*group, error) {
 	g := &group{design: design, policy: policy, defects: defects}
 	if moving {
-		g.moves = &moves{faults: faultfs.NewSet()}
+		g.moves = newMoves()
 	}
 	if err := g.begin(n); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -127,6 +126,7 @@ func (g *group) begin(n int) error {
 func (m *member) Observe(e observe.Event) {
 	m.seen = append(m.seen, e)
 	m.pull.observe(e)
+	m.saves(e)
 	if e.Action == "NewIncarnation" {
 		m.g.claims(&e)
 	}
@@ -204,7 +204,12 @@ func (g *group) step(m *member, in replica.Input) error {
 			g.queue = append(g.queue, x)
 			g.agreed.acknowledged(g, &x)
 		case x.Transfer != nil && g.moves != nil:
-			g.moves.sent(m, x)
+			if c := x.Transfer.Chunk; c != nil && g.watch != nil {
+				g.watch.Served(m.id, c.Data)
+			}
+			if g.moves.sent(m, x); g.moves.freely {
+				g.queue = append(g.queue, x)
+			}
 		default:
 			g.aside = append(g.aside, x)
 		}
@@ -442,48 +447,3 @@ func (m *member) took(a observe.Action, n int) bool {
 
 // of is the member that an action is of.
 func (g *group) of(a *behaviours.Act) *member { return g.members[a.Replica] }
-
-// errRefused is a request that a leader does not take.
-var errRefused = errors.New("refused")
-
-// ask puts a request in to the leader, as the one for op n, and lets it journal what it
-// proposes. Nobody waits for the answer.
-func (g *group) ask(n int, r *op.Request) error {
-	m := g.members[g.lead]
-	if g.watch != nil {
-		g.watch.Asked(uint64(n), r)
-	}
-	g.answers = g.answers[:0]
-	if err := g.step(m, replica.Input{Request: &replica.Request{Token: uint64(n), Op: r}}); err != nil {
-		return err
-	}
-	if len(g.answers) > 0 && g.answers[0].Reply.Code != op.OK {
-		return fmt.Errorf("%w: %v", errRefused, g.answers[0].Reply.Code)
-	}
-	return g.write(m)
-}
-
-// asking is the token of a read that is asked, registering of the registration of the
-// session, and wiping and up those of purges; those of other requests are ops.
-const (
-	asking      = 1 << 40
-	registering = 1 << 41
-	wiping      = 1 << 42
-)
-
-// look has a replica answer a read, without asking whether it leads.
-func (g *group) look(id int, q *op.Request) (op.Reply, error) {
-	m := g.members[id]
-	g.answers = g.answers[:0]
-	m.r.Look(replica.Request{Token: asking, Op: q})
-	const most = 32 // no read takes as many phases, and few are under way
-	for range most {
-		if i := slices.IndexFunc(g.answers, func(x replica.Answer) bool { return x.Token == asking }); i >= 0 {
-			return g.answers[i].Reply, nil
-		}
-		if err := g.step(m, replica.Input{Work: true, Job: replica.ReadOn}); err != nil {
-			return op.Reply{}, err
-		}
-	}
-	return op.Reply{}, &missing{"Answer"}
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/observe"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/models"
 	"purgelab/traces/tlc"
@@ -50,6 +51,7 @@ func TestGroups(t *testing.T) {
 		{"sim-ordered-group-rejoin", 15, []string{"lost-disk-unnoticed", "join-once"}},
 		{"sim-transfer-group", 150, []string{"older-offer-accepted"}},
 		{"sim-transfer-advance-group", 100, []string{"older-offer-accepted"}},
+		{"sim-transfer-reset-group", 200, []string{"boundary-not-rebased"}},
 		{"sim-advance-group-succession", 15, []string{"two-incarnations", "suspect-votes", "stale-auto-commit"}},
 	} {
 		t.Run(c.model, func(t *testing.T) {
@@ -72,7 +74,7 @@ func TestGroups(t *testing.T) {
 				require.Equal(t, rejoins, taken["Rejoin"] > 0)
 				require.Equal(t, begins, taken["NewIncarnation"] > 0)
 				if moving(list[0]) {
-					seen := movesSeen(list)
+					seen := seenOf(list)
 					for _, what := range slices.Sorted(maps.Keys(seen)) {
 						t.Logf("%s: %d", what, seen[what])
 						require.Positive(t, seen[what], what)
@@ -80,7 +82,7 @@ func TestGroups(t *testing.T) {
 				}
 				for _, g := range Groups {
 					for _, r := range g.Rows {
-						moves := slices.ContainsFunc(moveGroupRows, func(x GroupRow) bool { return x.Action == r.Action })
+						moves := Moves(&behaviours.Act{Event: observe.Event{Action: r.Action}})
 						if g.Name == list[0].Design && !rejoins && r.Action != "Rejoin" && r.Action != "NewIncarnation" && (!moves || moving(list[0])) {
 							require.Positive(t, taken[string(r.Action)], "%s is in the table and was never taken", r.Action)
 						}

@@ -14,13 +14,15 @@ import (
 
 // Watch sees what a group does. Stepped comes after every input of a replica, with what
 // clients are answered; Asked is told of a request before the leader hears of it, Ending of
-// an incarnation that is to end before any replica does.
+// an incarnation that is to end before any replica does, Served of messages that a replica
+// sends to another one.
 type Watch interface {
 	observe.Sink
 	Booted(id int, r *replica.Replica)
 	Stepped(id int, r *replica.Replica, answers []replica.Answer)
 	Asked(token uint64, r *op.Request)
 	Ending(i op.Incarnation)
+	Served(id int, chunk []byte)
 }
 
 // stopped is the error with which a replica stopped by itself.
@@ -40,9 +42,18 @@ type GroupDrive struct {
 	intent op.Generation
 }
 
-// NewGroupDrive begins with n replicas of which the first leads.
-func NewGroupDrive(n int, design replica.Design, policy replica.Policy, defects defect.Set, watch Watch) (*GroupDrive, error) {
+// Moves tells whether an action is of replicas that take each other's state.
+func Moves(a *behaviours.Act) bool {
+	return slices.ContainsFunc(moveGroupRows, func(r GroupRow) bool { return r.Action == a.Action })
+}
+
+// NewGroupDrive begins with n replicas of which the first leads. If it moves, they take each
+// other's state.
+func NewGroupDrive(n int, design replica.Design, policy replica.Policy, defects defect.Set, moving bool, watch Watch) (*GroupDrive, error) {
 	v := &GroupDrive{g: &group{design: design, policy: policy, defects: defects, watch: watch}, tokens: asking}
+	if moving {
+		v.g.moves = newMoves()
+	}
 	i := slices.IndexFunc(Groups, func(t Group) bool { return t.Name == design.String() })
 	v.table = &Groups[i]
 	if err := v.g.begin(n); err != nil {
@@ -68,7 +79,7 @@ func (v *GroupDrive) Incarnation() (i op.Incarnation, after int) {
 func (v *GroupDrive) Op(n op.Number) int { return int(v.g.reached(n)) }
 
 // withoutLeader are actions that need nobody who leads.
-var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation"}
+var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation", "CommitInstall", "DropOffer"}
 
 // Take takes an action that Words wrote, as Drive does.
 func (v *GroupDrive) Take(a *behaviours.Act) error {
@@ -87,7 +98,11 @@ func (v *GroupDrive) Take(a *behaviours.Act) error {
 		err = v.table.Rows[i].take(g, a)
 	}
 	if a.Action == "ProcessCrash" || a.Action == "PowerLoss" {
-		g.watch.Observe(observe.Event{Action: a.Action, Replica: a.Replica})
+		for _, id := range append(g.named(a, "s"), a.Replica) {
+			if id != 0 {
+				g.watch.Observe(observe.Event{Action: a.Action, Replica: id})
+			}
+		}
 	}
 	if a.Action == "RequestPurge" {
 		v.intent = op.Generation(integer(a.With["g"]))

@@ -22,7 +22,10 @@ import (
 type moves struct {
 	faults *faultfs.Set     // of all disks
 	reply  *replica.Message // what a leader sent last
+	freely bool             // what they send arrives by itself
 }
+
+func newMoves() *moves { return &moves{faults: faultfs.NewSet()} }
 
 // pulling is what a member takes.
 type pulling struct {
@@ -30,6 +33,18 @@ type pulling struct {
 	home  string           // that it fills, or filled last
 	asked *replica.Message // what it asked for last, nil: that was brought
 	done  *replica.Message // it tells that it has installed it
+}
+
+// saves notes the last checkpoint: that of a purge is one, but reset-record has none then.
+func (m *member) saves(e observe.Event) {
+	switch e.Action {
+	case "Checkpoint", "CommitInstall":
+		m.saved = e.Op
+	case "PurgeComplete":
+		if m.saved = e.Op; m.g.design == replica.ResetRecord {
+			m.saved = 0
+		}
+	}
 }
 
 // moving tells whether a behaviour is of replicas that take each other's state.
@@ -43,8 +58,7 @@ func (s *moves) configure(cfg *replica.Config) {
 	cfg.Transfer = replica.TransferOptions{ChunkBytes: 1, Window: 1}
 }
 
-// joined and lacking are who is not brought what the log has, since that begins above what
-// they need: as a parameter, r2,r3, and from it.
+// joined are replicas as a parameter, r2,r3, and named those that one names.
 func joined(list []any) string {
 	var names []string
 	for _, name := range list {
@@ -53,10 +67,10 @@ func joined(list []any) string {
 	return strings.Join(names, ",")
 }
 
-func lacking(a *behaviours.Act) (ids []int) {
-	list, _ := a.With["without"].(string)
+func (g *group) named(a *behaviours.Act, parameter string) (ids []int) {
+	list, _ := a.With[parameter].(string)
 	for _, name := range strings.Split(list, ",") {
-		if id, err := strconv.Atoi(strings.TrimPrefix(name, "r")); err == nil {
+		if id, err := strconv.Atoi(strings.TrimPrefix(name, "r")); err == nil && id > 0 && id < len(g.members) {
 			ids = append(ids, id)
 		}
 	}
@@ -104,6 +118,29 @@ func (m *member) identity() record.Identity {
 
 // staged reads it.
 func (m *member) staged() (onDisk, error) {
+	x, home, err := m.manifest()
+	if err != nil || x == nil {
+		return onDisk{}, err
+	}
+	fs, in := m.disk.FS(), fmt.Sprintf("%s/gen-%d", home, x.Point.Generation)
+	files, err := fs.List(in)
+	if err != nil {
+		return onDisk{}, err
+	}
+	f := &folder{}
+	for _, file := range files {
+		if strings.HasPrefix(file, "seg-") {
+			if err := f.readBatches(fs, in+"/"+file); err != nil {
+				return onDisk{}, err
+			}
+		}
+	}
+	return onDisk{int(counted(uint64(x.Point.Applied), base)), len(f.segs)}, nil
+}
+
+// manifest is that of a state on its way, with the home that it goes into; nil if there is
+// none.
+func (m *member) manifest() (*transfer.Manifest, string, error) {
 	fs := m.disk.FS()
 	number := func(home string) int {
 		n, _ := strconv.Atoi(strings.TrimPrefix(home, "h")) // 0 is the first
@@ -111,33 +148,16 @@ func (m *member) staged() (onDisk, error) {
 	}
 	names, err := fs.List(dir)
 	if err != nil {
-		return onDisk{}, err
+		return nil, "", err
 	}
 	for _, name := range names {
 		home := strings.TrimSuffix(name, "/")
-		if number(home) <= number(m.r.View().Home) {
-			continue // one before
+		if number(home) > number(m.r.View().Home) { // else it is one before
+			x, err := transfer.Staged(fs, dir+"/"+home, m.identity())
+			return x, dir + "/" + home, err
 		}
-		x, err := transfer.Staged(fs, dir+"/"+home, m.identity())
-		if err != nil || x == nil {
-			return onDisk{}, err
-		}
-		in := fmt.Sprintf("%s/%s/gen-%d", dir, home, x.Point.Generation)
-		files, err := fs.List(in)
-		if err != nil {
-			return onDisk{}, err
-		}
-		f := &folder{}
-		for _, file := range files {
-			if strings.HasPrefix(file, "seg-") {
-				if err := f.readBatches(fs, in+"/"+file); err != nil {
-					return onDisk{}, err
-				}
-			}
-		}
-		return onDisk{int(counted(uint64(x.Point.Applied), base)), len(f.segs)}, nil
 	}
-	return onDisk{}, nil
+	return nil, "", nil
 }
 
 // given is what the specification says of a state on its way to a member: the op that it

@@ -79,6 +79,9 @@ const restTicks = 20 * electionTicks
 func (v *GroupDrive) Rest() error {
 	g := v.g
 	g.aside = nil
+	if g.moves != nil {
+		g.moves.freely = true
+	}
 	for _, m := range g.members[1:] {
 		if m.r == nil {
 			if err := m.open(); err != nil {

@@ -39,7 +39,7 @@ type Group struct {
 var Groups = []Group{
 	{"ordered", slices.Concat(logGroupRows, moveGroupRows), wantLogGroup, (*group).logState},
 	{"advance", slices.DeleteFunc(slices.Concat(logGroupRows, moveGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
-	{"reset-record", resetGroupRows, wantResetGroup, (*group).resetState},
+	{"reset-record", slices.Concat(resetGroupRows, moveResetRows), wantResetGroup, (*group).resetState},
 	{agreedName, agreedRows, wantAgreed, (*group).agreedState},
 }
 
@@ -89,7 +89,7 @@ func takePropose(g *group, a *behaviours.Act) error {
 }
 
 func takeCommit(g *group, a *behaviours.Act) error {
-	return g.commit(integer(a.With["n"]), lacking(a)...)
+	return g.commit(integer(a.With["n"]), g.named(a, "without")...)
 }
 
 func takeBecomeLeader(g *group, a *behaviours.Act) error {

@@ -16,7 +16,7 @@ import (
 // it goes through the driver's hands: it is brought when the behaviour says so, or never.
 
 var moveGroupRows = []GroupRow{
-	groupRow("OfferTransfer", "take steps of a checkpoint; ask for an offer in the name of each other replica", "impl/replica: serve", "The specification has one offer for whoever is behind, the implementation one for each.", takeOfferTransfer),
+	groupRow("OfferTransfer", "take steps of a checkpoint, if the last one is not as of op `n`; ask for an offer in the name of each other replica", "impl/replica: serve", "The specification has one offer for whoever is behind, the implementation one for each.", takeOfferTransfer),
 	groupRow("Compact", "take steps of trimming", "impl/replica: trimStep", "Of who leads, by whole files: the one that is being written may hold op `n`. Others keep their journals; nobody is brought from one of these what the specification has dropped.", takeGroupCompact),
 	groupRow("StageManifest", "let replica `r` hear that there is an offer, bring its request, and the offer", "impl/replica: offered, beginPull", "The driver speaks for the leader's raft, as of an op above all that `r` has.", takeGroupManifest),
 	groupRow("RefuseTransfer", "the same", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeGroupManifest),
@@ -28,8 +28,10 @@ var moveGroupRows = []GroupRow{
 
 func takeOfferTransfer(g *group, a *behaviours.Act) error {
 	m := g.of(a)
-	if err := g.until(m, replica.Save, "Checkpoint"); err != nil {
-		return err
+	if m.saved != m.r.View().Facts.Applied {
+		if err := g.until(m, replica.Save, "Checkpoint"); err != nil {
+			return err
+		}
 	}
 	for id := 1; id < len(g.members); id++ {
 		if id == m.id {
@@ -226,6 +228,9 @@ func (g *group) says(to int, m *raftpb.Message) error {
 
 // hears lets a member hear from who leads.
 func (g *group) hears(m *member) error {
+	if g.lead == 0 {
+		return &missing{"BecomeLeader"}
+	}
 	return g.says(m.id, &raftpb.Message{Type: raftpb.MsgHeartbeat.Enum(), Commit: ptr[uint64](0)})
 }
 

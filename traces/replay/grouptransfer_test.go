@@ -2,6 +2,59 @@ package replay
 
 import "purgelab/traces/behaviours"
 
+// seenOf counts what the replicas of a design should have come across.
+func seenOf(list []*behaviours.Behaviour) map[string]int {
+	if list[0].Design == "reset-record" {
+		return resetMovesSeen(list)
+	}
+	return movesSeen(list)
+}
+
+// resetMovesSeen is movesSeen of reset-record.
+func resetMovesSeen(list []*behaviours.Behaviour) map[string]int {
+	n := map[string]int{
+		"offers": 0, "installs": 0, "installs that are a purge": 0, "installs of another floor": 0, "installs of messages": 0,
+		"transfers overtaken by a purge": 0, "purges of who offered": 0, "leaders that have installed": 0,
+	}
+	for _, b := range list {
+		offered, installed := "", map[any]bool{}
+		for i := 1; i < len(b.Acts); i++ {
+			a, was := &b.Acts[i], b.Acts[i-1].State
+			r, _ := a.With["r"].(string)
+			now, _ := a.State["rep"].(map[string]any)[r].(map[string]any)
+			before, _ := was["rep"].(map[string]any)[r].(map[string]any)
+			switch a.Action {
+			case "OfferTransfer":
+				n["offers"]++
+				offered = r
+			case "PurgeLocally":
+				if r == offered {
+					n["purges of who offered"]++
+				}
+			case "DropTransfer":
+				n["transfers overtaken by a purge"]++
+			case "BecomeLeader":
+				if offered = ""; installed[r] {
+					n["leaders that have installed"]++
+				}
+			case "CommitInstall":
+				installed[r] = true
+				n["installs"]++
+				switch {
+				case integer(now["gen"]) > integer(before["gen"]):
+					n["installs that are a purge"]++
+				case now["floor"] != before["floor"]:
+					n["installs of another floor"]++
+				}
+				if len(now["msgs"].([]any)) > 0 {
+					n["installs of messages"]++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // movesSeen counts what replicas that take each other's state should have come across.
 func movesSeen(list []*behaviours.Behaviour) map[string]int {
 	n := map[string]int{

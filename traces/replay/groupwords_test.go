@@ -21,6 +21,7 @@ func (unwatched) Booted(int, *replica.Replica)                    {}
 func (unwatched) Stepped(int, *replica.Replica, []replica.Answer) {}
 func (unwatched) Asked(uint64, *op.Request)                       {}
 func (unwatched) Ending(op.Incarnation)                           {}
+func (unwatched) Served(int, []byte)                              {}
 
 // The words of an action hold all that is needed to take it: a group that is led by them
 // alone comes from state to state of the behaviour, and in the end to rest by itself. If it
@@ -31,7 +32,8 @@ func TestLedByWords(t *testing.T) {
 		count int
 	}{
 		{"sim-ordered-group", 15}, {"sim-ordered-group-succession", 30}, {"sim-ordered-group-succession-messages", 15},
-		{"sim-ordered-group-rejoin", 15}, {"sim-advance-group-succession", 15},
+		{"sim-ordered-group-rejoin", 15}, {"sim-advance-group-succession", 15}, {"sim-transfer-group", 15},
+		{"sim-reset-record-group", 15}, {"sim-transfer-reset-group", 15},
 	} {
 		t.Run(c.model, func(t *testing.T) {
 			began := 0
@@ -52,7 +54,7 @@ func TestLedByWords(t *testing.T) {
 func ledByWords(t *testing.T, b *behaviours.Behaviour, upTo int) *GroupDrive {
 	design, err := replica.ParseDesign(b.Design)
 	require.NoError(t, err)
-	v, err := NewGroupDrive(b.Replicas, design, PolicyOf(b), 0, unwatched{})
+	v, err := NewGroupDrive(b.Replicas, design, PolicyOf(b), 0, moving(b), unwatched{})
 	require.NoError(t, err)
 	for i := range b.Acts[1:upTo] {
 		a := &b.Acts[i+1]

@@ -31,9 +31,12 @@ var groupParameters = map[observe.Action]string{
 	"DropTransfer": "r", "DropOffer": "r",
 }
 
-// resetGroupParameters are those of a group of reset-record. Of its actions most are taken
-// from the state, which no words tell.
-var resetGroupParameters = map[observe.Action]string{}
+// resetGroupParameters are those of a group of reset-record.
+var resetGroupParameters = map[observe.Action]string{
+	"Propose": "n o", "StoreProgress": "n o", "Receive": "r n commit", "Commit": "n", "RequestPurge": "g", "Apply": "r n", "PurgeLocally": "r g",
+	"Answer": "r q", "BecomeLeader": "r", "ProcessCrash": "s", "PowerLoss": "s", "Boot": "r",
+	"OfferTransfer": "r n", "StageManifest": "r", "CommitInstall": "r", "DropTransfer": "r",
+}
 
 // Parameters are those of all actions through which a replica is led by words, or a group.
 func Parameters(design string, group bool) map[observe.Action]string {
@@ -63,7 +66,7 @@ func lacks(a *behaviours.Act, needs string) error {
 }
 
 // asWords are parameters that are no numbers.
-var asWords = []string{"keep", "step", "k", "without"}
+var asWords = []string{"keep", "step", "k", "without", "s"}
 
 // highest is more than any behaviour counts.
 const highest = 9999

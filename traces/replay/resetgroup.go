@@ -30,20 +30,15 @@ var resetGroupRows = []GroupRow{
 var consumer = op.Key{ID: 1}
 
 func takeResetPropose(g *group, a *behaviours.Act) error {
-	if a.With["k"] == "other" { // it is there already
+	o := a.With["o"].(map[string]any)
+	if o["k"] == "other" { // it is there already
 		return g.agree(g.members[g.lead])
 	}
-	log := a.State["log"].([]any)
-	e := log[len(log)-1].(map[string]any)
-	r := op.Request{Kind: op.Append, Payloads: []op.Payload{op.Payload(fmt.Sprint(integer(e["id"])))}}
-	switch e["k"] {
-	case "advance":
-		r = op.Request{Kind: op.DeleteRecords, At: op.Position{Offset: -1}, Bare: true}
-	case "store":
-		at := op.Position{Incarnation: 1, Generation: op.Generation(integer(e["era"])), Offset: op.Offset(integer(e["o"]))}
-		r = op.Request{Kind: op.StoreBookmark, Key: consumer, At: at}
+	r, err := request(integer(a.With["id"]), o)
+	if err != nil {
+		return err
 	}
-	return g.ask(len(log), &r)
+	return g.ask(integer(a.With["n"]), &r)
 }
 
 // inRep is a field of what the specification has of a replica.
@@ -52,21 +47,22 @@ func inRep(a *behaviours.Act, id int, field string) any {
 }
 
 func takeReceive(g *group, a *behaviours.Act) error {
-	return g.bring(a.Replica, integer(inRep(a, a.Replica, "held")), min(integer(a.State["commit"]), integer(inRep(a, a.Replica, "held"))))
+	return g.bring(a.Replica, integer(a.With["n"]), integer(a.With["commit"]))
 }
 
 func takeResetCommit(g *group, a *behaviours.Act) error {
-	n := integer(a.State["commit"])
-	if n < integer(a.State["first"]) {
+	n, stale := integer(a.With["n"]), g.named(a, "without")
+	if n < integer(a.With["first"]) {
 		return nil
 	}
 	for range rounds {
 		for _, id := range g.followers() {
-			stale := slices.Contains(a.State["stale"].([]any), any(fmt.Sprintf("r%d", id)))
-			if held := integer(inRep(a, id, "held")); held >= n && !stale {
-				if err := g.bring(id, held, n); err != nil {
-					return err
-				}
+			held := int(counted(uint64(g.members[id].r.View().Last), base))
+			if held < n || slices.Contains(stale, id) {
+				continue
+			}
+			if err := g.bring(id, held, n); err != nil {
+				return err
 			}
 		}
 		if int(g.members[g.lead].r.View().Committed) >= n+base {
@@ -76,12 +72,14 @@ func takeResetCommit(g *group, a *behaviours.Act) error {
 	return &missing{a.Action}
 }
 
-func takeApply(g *group, a *behaviours.Act) error {
-	n, m := integer(inRep(a, a.Replica, "applied")), g.of(a)
-	if err := g.known(a.Replica, n); err != nil {
+func takeApply(g *group, a *behaviours.Act) error { return g.comesTo(a.Replica, integer(a.With["n"])) }
+
+// comesTo has a replica apply all up to op n.
+func (g *group) comesTo(id, n int) error {
+	if err := g.known(id, n); err != nil {
 		return err
 	}
-	return m.applyTo(n)
+	return g.members[id].applyTo(n)
 }
 
 func takePurgeLocally(g *group, a *behaviours.Act) error {
@@ -123,9 +121,7 @@ func takeResetAnswer(g *group, a *behaviours.Act) error {
 
 // each calls do with every replica that a crash is of.
 func (g *group) each(a *behaviours.Act, do func(*member)) error {
-	for _, name := range a.With["s"].([]any) {
-		var id int
-		fmt.Sscanf(fmt.Sprint(name), "r%d", &id)
+	for _, id := range g.named(a, "s") {
 		g.members[id].r = nil
 		if g.lead == id {
 			g.lead = 0
@@ -147,7 +143,7 @@ func takeResetBoot(g *group, a *behaviours.Act) error {
 	if err := g.of(a).boot(); err != nil {
 		return err
 	}
-	return takeApply(g, a)
+	return g.comesTo(a.Replica, integer(a.With["applied"]))
 }
 
 // wantResetGroup is a state of ResetRecordGroup as an implementation can show it: of the
@@ -168,6 +164,7 @@ func wantResetGroup(s map[string]any) map[string]any {
 		if !slices.Contains(s["stale"].([]any), any(name)) {
 			out["held"] = f["held"]
 		}
+		wantResetMoves(out, s, name)
 		reps[name] = out
 	}
 	out := map[string]any{"rep": reps}
@@ -201,6 +198,7 @@ func (g *group) resetState(s map[string]any) map[string]any {
 		if !slices.Contains(s["stale"].([]any), any(name)) {
 			out["held"] = counted(uint64(v.Last), base)
 		}
+		m.resetMovesState(out)
 		reps[name] = out
 	}
 	out := map[string]any{"rep": reps}

@@ -45,7 +45,7 @@ func Words(a *behaviours.Act) string {
 		}
 		switch v := a.With[name].(type) {
 		case float64:
-			if a.Action != "Boot" && a.Action != "PowerLoss" || name == "kept" {
+			if a.Action != "Boot" && a.Action != "PowerLoss" || name == "kept" || name == "applied" {
 				words = append(words, fmt.Sprintf("%s=%d", name, int(v)))
 			}
 		case string:
