@@ -2,7 +2,10 @@ package guards
 
 import "strings"
 
-const noSample = "no sample tells the difference"
+const (
+	noSample = "no sample tells the difference"
+	notDrawn = "no behaviour that is drawn tells the difference"
+)
 
 // listed are changes that no check notices, by module, definition and the beginning of
 // the guard.
@@ -12,6 +15,10 @@ var listed = []struct{ module, name, text, why string }{
 	{"TransferResetGroup", "CommitInstall", "rep[r].up", "a replica that is down installs what it would install once it is up"},
 	{"TransferResetGroup", "CommitInstall", "pull[r] # NoOffer", "what is no offer is of op 0, and newer than nothing"},
 	{"TransferResetGroup", "CommitInstall", "n = pull[r].n", "the model asks for no other op, and no sample installs another one"},
+	// Of these nothing is known but that behaviours of groups lack what would tell.
+	{"SIMTransferGroup", "TransferDrivable", "\\E r \\in Replicas : shared[r] < commit", notDrawn},
+	{"SIMTransferGroup", "TransferDrivable", "leader # {}", notDrawn},
+	{"SIMTransferGroup", "TransferDrivable", "Running \\ leader # {}", notDrawn},
 	// Of these nothing is known but that samples of traces lack what would tell.
 	{"TraceAdvance", "TakeStageManifest", "stage = NoStage", "no sample begins a pull upon another"},
 	{"TraceResetRecord", "Upto", "f.es[j].op <= E.f", noSample},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,9 @@ func TestEveryTransition(t *testing.T) {
 // specification can be held to the implementation alone: package guards does.
 func follows(t *testing.T, list []*behaviours.Behaviour) {
 	t.Run("follows", func(t *testing.T) {
+		if !slices.ContainsFunc(list, func(b *behaviours.Behaviour) bool { return len(b.Acts) > 1 }) {
+			t.Fatal("no action is ever taken")
+		}
 		if diff := first(t, list, 0); diff != nil {
 			t.Fatal(diff)
 		}
