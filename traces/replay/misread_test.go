@@ -131,7 +131,7 @@ func TestParameters(t *testing.T) {
 	}
 	for _, table := range Groups {
 		for _, row := range table.Rows {
-			if table.Name != "reset-record" && table.Name != agreedName {
+			if table.Name != agreedName {
 				require.Contains(t, Parameters(table.Name, true), row.Action)
 			}
 		}
