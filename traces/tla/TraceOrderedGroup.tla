@@ -22,9 +22,10 @@ VARIABLES
     suspect,   \* replicas that may have forgotten what they acknowledged
     joining,   \* replicas that are new members and no voters yet
     members,   \* changes of membership: op and number of voters
-    offers     \* what was offered in this incarnation
+    offers,    \* what was offered in this incarnation
+    marks      \* facts after every op whose number is a multiple of Apart, without segs
 
-trace == <<piece, cursor, told, line, began, suspect, joining, members, offers>>
+trace == <<piece, cursor, told, line, began, suspect, joining, members, offers, marks>>
 
 TraceRemember(hist, n, o)     == hist     \* the contract is not judged here
 TraceSeen(hist, n, o, before) == before
@@ -43,6 +44,7 @@ TraceBeginning ==
     /\ joining = {}
     /\ members = {}
     /\ offers = {}
+    /\ marks = <<>>
     /\ dropped = 0
     /\ known = [r \in Replicas |-> 0]
     /\ pin = [r \in Replicas |-> NoOffer]
@@ -67,7 +69,8 @@ TraceState == [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep,
                ghost_installs |-> ghost_installs, term |-> term, led |-> led,
                leaders |-> leaders, comes |-> comes, line |-> line, began |-> began,
                suspect |-> suspect, joining |-> joining, members |-> members,
-               offers |-> offers]
+               offers |-> offers,
+               marks |-> marks]
 
 Resumes(s) ==
     /\ log = s.log
@@ -94,6 +97,7 @@ Resumes(s) ==
     /\ joining = s.joining
     /\ members = s.members
     /\ offers = s.offers
+    /\ marks = s.marks
 
 TraceInit ==
     /\ piece \in DOMAIN TracePieces
@@ -109,13 +113,34 @@ Takes(a) ==
     /\ Leading(E, E.a = "NewIncarnation" /\ E.u = 1)
     /\ UNCHANGED piece
 
-SameMoves == UNCHANGED <<transfer, counts, offers>>
+(* Facts f after ops n to m of the log; in halves, for depth. *)
+RECURSIVE FactsAfter(_, _, _)
+FactsAfter(f, n, m) ==
+    IF n > m THEN f
+    ELSE IF n = m
+    THEN LET o == log[n] IN IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen) ELSE Step(f, n, o)
+    ELSE LET half == (n + m) \div 2 IN FactsAfter(FactsAfter(f, n, half), half + 1, m)
+
+(* What a replica was at op n of its era, which it boots from. All replicas have the same     *)
+(* facts after an op, so those remembered of an earlier op, whoever had them, lead there: the *)
+(* way from the boundary is as long as the era.                                     *)
+Apart == 16
+
+TraceBooted(f, n) ==
+    LET k == Min(Len(marks), n \div Apart)
+        g == IF k = 0 THEN FactsAfter(TraceNewborn, TraceFirst + 1, n)
+             ELSE FactsAfter(marks[k], Apart * k + 1, n)
+    IN [g EXCEPT !.segs = SelectSeq(f.segs, LAMBDA e : e.op <= n)]
+
+SameMoves == UNCHANGED <<transfer, counts, offers, marks>>
 SameGroup == UNCHANGED <<line, began, suspect, joining, members>>
 SameTerms == UNCHANGED term /\ SameGroup
 
 (* A replica has in its log what it applies. *)
 Knows ==
     /\ known' = [known EXCEPT ![E.r] = Max(@, rep'[E.r].applied)]
+    /\ marks' = IF rep'[E.r].applied # Apart * (Len(marks) + 1) THEN marks
+                ELSE Append(marks, [rep'[E.r] EXCEPT !.segs = <<>>, !.up = TRUE])
     /\ UNCHANGED <<dropped, pin, pull, counts, offers>>
 
 (* Who offers has applied all that it knows to be committed, so it knows just that. It may be *)
@@ -187,14 +212,6 @@ TakeBecomeLeader ==
     /\ SameGroup
     /\ SameMoves
 
-(* Facts f after ops n to m of the log; in halves, for depth. *)
-RECURSIVE FactsAfter(_, _, _)
-FactsAfter(f, n, m) ==
-    IF n > m THEN f
-    ELSE IF n = m
-    THEN LET o == log[n] IN IF o.k = "purge" /\ o.g > f.settled THEN EraStart(n, o.g, f.seen) ELSE Step(f, n, o)
-    ELSE LET half == (n + m) \div 2 IN FactsAfter(FactsAfter(f, n, half), half + 1, m)
-
 (* Whether the position up to which the event says that two incarnations agree is in   *)
 (* the log that both have. An older generation is none that anybody asks for again.    *)
 Agreeing ==
@@ -215,6 +232,7 @@ GoesOn ==
     /\ joining' = {}
     /\ members' = {}
     /\ offers' = {}
+    /\ marks' = SubSeq(marks, 1, Min(Len(marks), E.l \div Apart))
     /\ known' = [r \in Replicas |-> 0]
     /\ pin' = [r \in Replicas |-> NoOffer]
     /\ pull' = [r \in Replicas |-> NoPull]
@@ -296,7 +314,7 @@ TakePurgeDuplicate ==
 (* offered may be on its way.                                                  *)
 Falls ==
     /\ pin' = [pin EXCEPT ![E.r] = NoOffer]
-    /\ UNCHANGED <<dropped, known, pull, counts, offers>>
+    /\ UNCHANGED <<dropped, known, pull, counts, offers, marks>>
 
 TakeProcessCrash == Takes("ProcessCrash") /\ ProcessCrash(E.r) /\ SameTerms /\ Falls
 
@@ -328,7 +346,7 @@ TakeRejoin ==
     /\ UNCHANGED <<term, line, began, members>>
     /\ known' = [known EXCEPT ![E.r] = 0]
     /\ pull' = [pull EXCEPT ![E.r] = NoPull]
-    /\ UNCHANGED <<dropped, pin, counts, offers>>
+    /\ UNCHANGED <<dropped, pin, counts, offers, marks>>
 
 (* A replica may offer the same to several. To whoever begins a new incarnation anybody    *)
 (* may, without knowing what is committed: a checkpoint holds nothing else.            *)
@@ -340,7 +358,7 @@ TakeOfferTransfer ==
     /\ OfEra(pin'[E.r])
     /\ Shows
     /\ offers' = offers \cup {pin'[E.r]}
-    /\ UNCHANGED <<dropped, known, pull>>
+    /\ UNCHANGED <<dropped, known, pull, marks>>
     /\ SameTerms
 
 (* StageManifest of what anybody has offered, and all StageChunks. All that offer the     *)
@@ -354,7 +372,7 @@ TakeStageManifest ==
        IN /\ Newer(E.r, x)
           /\ OfEra(x)
           /\ pull' = [pull EXCEPT ![E.r] = [i |-> x.i, n |-> x.n, got |-> 2, f |-> x.f]]
-    /\ UNCHANGED <<vars, dropped, known, pin, counts, offers>>
+    /\ UNCHANGED <<vars, dropped, known, pin, counts, offers, marks>>
     /\ SameTerms
 
 TakeCommitInstall ==
@@ -362,13 +380,13 @@ TakeCommitInstall ==
     /\ E.op > E.l
     /\ CommitInstall(E.r, E.op)
     /\ ShowsAll
-    /\ UNCHANGED offers
+    /\ UNCHANGED <<offers, marks>>
     /\ SameTerms
 
 TakeDropTransfer ==
     /\ Takes("DropTransfer")
     /\ DropTransfer(E.r)
-    /\ UNCHANGED offers
+    /\ UNCHANGED <<offers, marks>>
     /\ SameTerms
 
 (* A new incarnation may begin with a state that another one left, see TraceOrdered; or    *)
@@ -434,7 +452,8 @@ Consumed ==
 Who == IF cursor <= Len(Events) THEN E.r ELSE 1
 
 (* The actions of the specification that are enabled for that replica, whatever the      *)
-(* trace says next. Of Boot and OfferTransfer one of the ops is enough.                *)
+(* trace says next. Of OfferTransfer one of the ops is enough. Of Boot the guard is written   *)
+(* out, because TLC would make up the facts as of its op many times over.               *)
 Enabled ==
     LET If(b, name) == IF b THEN {name} ELSE {}
         n == rep[Who].applied + 1
@@ -444,7 +463,7 @@ Enabled ==
        If(ENABLED Commit(commit + 1, Op(commit + 1)), "Commit")
        \cup If(ENABLED ProcessCrash(Who), "ProcessCrash")
        \cup If(ENABLED PowerLoss(Who), "PowerLoss")
-       \cup If(Who \notin suspect /\ ENABLED Boot(Who, rep[Who].boundary), "Boot")
+       \cup If(Who \notin suspect /\ ~rep[Who].up, "Boot")
        \cup If(ENABLED Rejoin(Who), "Rejoin")
        \cup If(Who \notin joining /\ ENABLED BecomeLeader(Who, Len(log) - commit), "BecomeLeader")
        \cup If(rep[Who].up /\ (TracePolicies[piece].elects => Who \in leaders), "Answer")
