@@ -19,6 +19,9 @@ const (
 	// PlaneForgets: a replica of the plane whose disk was replaced goes on as the
 	// member that it was, with nothing.
 	PlaneForgets
+	// SettledAtProposal: a leader that has proposed a purge does not propose it again, though
+	// it lost its leadership and the proposal was dropped.
+	SettledAtProposal
 )
 
 func init() {
@@ -28,4 +31,5 @@ func init() {
 	names["intent-repeated"] = IntentRepeated
 	names["namesake-bookmarks"] = NamesakeBookmarks
 	names["plane-forgets"] = PlaneForgets
+	names["settled-at-proposal"] = SettledAtProposal
 }

@@ -374,7 +374,9 @@ func (r *Replica) followRole() {
 	}
 	if r.leading {
 		r.waiting, r.proposals = map[uint64]uint64{}, nil
-		r.proposed = 0
+		if !r.cfg.Defects.Has(defect.SettledAtProposal) {
+			r.proposed = 0
+		}
 		r.failReads()
 		r.failPurges()
 		r.refuseHeld()

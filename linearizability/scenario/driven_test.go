@@ -46,8 +46,7 @@ var modulesNotLed = map[string]string{
 	"MCAgreedLog.tla":        "how a log is agreed on is the matter of a group",
 	"MCRecovery.tla":         "from whom a new incarnation begins is the matter of a group",
 	"MCPartition.tla":        "the contract is no replica: `model` is compared with it",
-	"MCLiveness.tla":         "what never ends is no scenario",
-	"MCTransferLiveness.tla": "what never ends is no scenario",
+	"MCTransferLiveness.tla": "what comes at last is not asked of a group that takes states",
 }
 
 // led are the scenarios that lead a replica, by the model that they come from.

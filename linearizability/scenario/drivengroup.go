@@ -189,12 +189,15 @@ func (r *Result) driveGroup(ctx context.Context, on defect.Set) {
 		}
 	}
 	d.now++
-	stuck := d.rest()
+	err = d.rest()
 	for _, v := range d.watch.Violations() {
 		r.red(v.Property, v.String())
 	}
-	if stuck != "" {
-		r.red("NoStuckReplica", stuck)
+	var unsettled *replay.UnsettledError
+	if errors.As(err, &unsettled) {
+		r.red("PurgeEventuallyApplied", cause(err))
+	} else if err != nil {
+		r.red("NoStuckReplica", cause(err))
 	}
 	r.judgeHistory(ctx, &d.rec)
 }
@@ -250,10 +253,10 @@ func (d *drivenGroup) holds(m *replica.Replica) string {
 	return fmt.Sprintf("%s, op %d, %s", words, d.Op(v.Facts.Applied), contents(m, &v))
 }
 
-// rest says what keeps the group from rest; empty if it comes to it.
-func (d *drivenGroup) rest() string {
+// rest says what keeps the group from rest; nil if it comes to it.
+func (d *drivenGroup) rest() error {
 	if err := d.Rest(); err != nil {
-		return cause(err)
+		return err
 	}
 	var ends []*op.Request
 	for _, id := range slices.Sorted(maps.Keys(d.sessions)) {
@@ -271,7 +274,7 @@ func (d *drivenGroup) rest() string {
 		}
 		d.now++
 		if err := d.Ask(q); err != nil {
-			return cause(err)
+			return err
 		}
 	}
 	var all []invariant.Subject
@@ -280,7 +283,7 @@ func (d *drivenGroup) rest() string {
 	}
 	d.watch.Rest(d.now, 0, all)
 	d.giveUp()
-	return ""
+	return nil
 }
 
 // giveUp leaves open what nobody has answered.

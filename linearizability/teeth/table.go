@@ -66,7 +66,7 @@ var Table = []Tooth{
 	{"replay-below-boundary", "ordered", "NoResurrectedMessage", all, []string{"BoundaryScope"}, faults.PowerOff},
 	{"sessions-lost-at-purge", "ordered", "SessionOnce", sessions, nil, faults.Network},
 	{"sessions-not-transferred", "ordered", "HistoryAgreement", steps, []string{"SessionOnce"}, faults.All},
-	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", onlySpec, nil, faults.None},
+	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", journals, []string{"NoStuckReplica"}, faults.Network},
 	{"staged-rename-without-sync", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound"}, faults.Network},
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},

@@ -23,6 +23,7 @@ import (
 type driven struct {
 	module string
 	begins string
+	fair   string // fairness, of a model that asks whether something comes at last
 	set    string
 	other  map[string]string
 	led    string
@@ -45,6 +46,10 @@ var drivables = map[string]driven{
 	}, set: "Holds <- SimHolds\n Lacks <- SimLacks\n Besides <- SimBesides\n SimShown <- TransferShown"},
 	"MCTransferResetGroup.tla": {module: "SIMTransferResetGroup.tla", begins: "SimTransfer",
 		other: map[string]string{"MaxInstalls": "", "MayOffer": "", "MayAccept": ""}, set: "Sizes = {1}\n MaxSeqs = 0\n SimShown <- TransferShown"},
+	"MCLiveness.tla": {
+		module: "SIMLiveness.tla", led: "LedLively", fair: "Fairly", set: "r3 = r3\n c1 = c1\n Asked <- GroupAsked\n MayLead <- MayLeadOn",
+		other: map[string]string{"Replicas": "= {r1, r2, r3}", "Ops": "<- LivelyOps", "MayPropose": "<- MayGoOn", "MaxCrashes": "= 0"},
+	},
 }
 
 // beginning are those of models in which new incarnations begin.
@@ -64,7 +69,7 @@ var begins = regexp.MustCompile(`(?m)^\s*Begins = TRUE$`)
 const counting = `---- MODULE Counterexample ----
 EXTENDS %[1]s
 CountedView == <<View, %[2]sView>>
-CountedSpec == %[2]sInit /\ [][%[2]sNext /\ %[3]s]_<<vars, %[2]sView>>
+CountedSpec == %[2]sInit /\ [][%[2]sNext /\ %[3]s]_<<vars, %[2]sView>> /\ %[4]s
 ====
 `
 
@@ -73,7 +78,7 @@ const showing = `---- MODULE Counterexample ----
 EXTENDS %[1]s
 VARIABLE shown
 CountedView == <<View, %[2]sView>>
-CountedSpec == %[2]sInit /\ shown = SimShown /\ [][%[2]sNext /\ %[3]s /\ shown' = SimShown']_<<vars, %[2]sView, shown>>
+CountedSpec == %[2]sInit /\ shown = SimShown /\ [][%[2]sNext /\ %[3]s /\ shown' = SimShown']_<<vars, %[2]sView, shown>> /\ %[4]s
 ====
 `
 
@@ -94,7 +99,8 @@ func Drivable(m models.Model) error {
 
 // Counterexample has TLC find a shortest behaviour of a model that violates the property
 // of the model, which it names. Of what the design leaves open it is the way in which the
-// implementation does it, as in SIM*.tla.
+// implementation does it, as in SIM*.tla. Of one that goes on for ever it is what comes
+// before nothing new does.
 func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Model) (*Behaviour, string, error) {
 	if err := Drivable(m); err != nil {
 		return nil, "", err
@@ -125,7 +131,7 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	if m.Defect == "" {
 		led = at.shows
 	}
-	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"), cmp.Or(at.begins, "Sim"), cmp.Or(led, "TRUE"))
+	module = fmt.Sprintf(module, strings.TrimSuffix(at.module, ".tla"), cmp.Or(at.begins, "Sim"), cmp.Or(led, "TRUE"), cmp.Or(at.fair, "TRUE"))
 	for name, text := range map[string]string{"Counterexample.tla": module, "Counterexample.cfg": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return nil, "", fmt.Errorf("behaviours: %w", err)
@@ -148,7 +154,7 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 	b := &Behaviour{Header: h}
 	for _, s := range res.Trace {
 		if s.Back > 0 || len(s.State) == 0 {
-			return nil, "", fmt.Errorf("behaviours: model %s: the counterexample goes on for ever", m.Name)
+			break // it goes on so for ever; who is led comes to rest
 		}
 		b.add(actOf(s))
 	}
@@ -158,9 +164,12 @@ func Counterexample(ctx context.Context, tool tlc.Tool, spec string, m models.Mo
 // config makes the configuration of a model one of behaviours that can be led. Replicas of
 // a group that are all alike are not so where one of them leads.
 func (d *driven) config(text string, group bool) (string, error) {
-	other := map[string]string{"SPECIFICATION": "CountedSpec", "VIEW": "CountedView"}
+	other := map[string]string{"SPECIFICATION": "CountedSpec"}
 	maps.Copy(other, d.other)
-	if group {
+	if d.fair == "" { // what comes at last needs every state as it is
+		other["VIEW"] = "CountedView"
+	}
+	if group && d.fair == "" {
 		other["SYMMETRY"] = "Followers"
 	}
 	for _, name := range slices.Sorted(maps.Keys(other)) {

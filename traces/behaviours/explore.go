@@ -45,6 +45,7 @@ var modules = map[string]Header{
 	"SIMResetRecord.tla":            {Design: "reset-record"},
 	"SIMTransferReset.tla":          {Design: "reset-record"},
 	"SIMOrderedGroup.tla":           {Design: "ordered", Replicas: 3},
+	"SIMLiveness.tla":               {Design: "ordered", Replicas: 3},
 	"SIMOrderedGroupSuccession.tla": {Design: "ordered", Replicas: 3},
 	"SIMAdvanceGroupSuccession.tla": {Design: "advance", Replicas: 3},
 	"SIMAdvanceGroup.tla":           {Design: "advance", Replicas: 3},

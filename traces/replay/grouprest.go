@@ -124,6 +124,16 @@ func (v *GroupDrive) intend() error {
 	return nil
 }
 
+// UnsettledError is a group that has nothing left to do, and not done what it was to.
+type UnsettledError struct {
+	Replica         int
+	Settled, Intent op.Generation
+}
+
+func (e *UnsettledError) Error() string {
+	return fmt.Sprintf("replica %d settled purge %d of %d", e.Replica, e.Settled, e.Intent)
+}
+
 // atRest says what is not.
 func (v *GroupDrive) atRest() error {
 	if v.g.lead == 0 {
@@ -139,7 +149,7 @@ func (v *GroupDrive) atRest() error {
 			return fmt.Errorf("replica %d applied op %d of %d committed, its journal ends at op %d; the leader has committed %d", m.id, w.Facts.Applied, w.Committed, w.Last, lead.Committed)
 		}
 		if w.Facts.Settled < v.intent {
-			return fmt.Errorf("replica %d settled purge %d of %d", m.id, w.Facts.Settled, v.intent)
+			return &UnsettledError{m.id, w.Facts.Settled, v.intent}
 		}
 	}
 	return nil
