@@ -47,7 +47,8 @@ SimInit ==
     /\ over = {}
     /\ basis = 0
 
-NothingPersisted(o) == FALSE
+(* The empty op promises nothing. Where all must be synced, that must, too. *)
+SimPersisted(o) == o.v = "persisted" \/ "replicated" \notin Values
 
 MustSync(v) == Persisted([v |-> v, t |-> 0])
 
@@ -55,17 +56,17 @@ MustSync(v) == Persisted([v |-> v, t |-> 0])
 Owed == Len(log) < floor
 
 Step ==
-    \/ \E r \in Replicas, v \in Values : ProposeAt(r, v) /\ last' = [a |-> "ProposeAt", r |-> r, v |-> v, n |-> Len(log')]
+    \/ \E r \in Replicas, v \in Values \cup {"empty"} : ProposeAt(r, v) /\ last' = [a |-> "ProposeAt", r |-> r, v |-> v, n |-> Len(log')]
     \/ \E r \in Replicas : Receive(r) /\ last' = [a |-> "Receive", r |-> r, n |-> Len(journal'[r])]
     \/ \E r \in Replicas : SyncJournal(r) /\ last' = [a |-> "SyncJournal", r |-> r]
-    \/ \E Q \in Quorums : CommitBy(Q, commit + 1) /\ last' = [a |-> "CommitBy", q |-> Q, n |-> commit']
+    \/ \E Q \in Quorums : CommitBy(Q, commit + 1) /\ last' = [a |-> "CommitBy", by |-> Q, n |-> commit']
     \/ \E r \in Replicas, k \in 0 .. MaxForgotten :
           LosePower(r, Len(journal[r]) - k) /\ last' = [a |-> "LosePower", r |-> r, n |-> Len(journal'[r])]
     \/ \E r \in Replicas : ReplaceDisk(r) /\ last' = [a |-> "ReplaceDisk", r |-> r]
     \/ \E r \in Replicas : Stop(r) /\ last' = [a |-> "Stop", r |-> r]
     \/ \E r \in Replicas : Return(r) /\ last' = [a |-> "Return", r |-> r]
     \/ \E r \in Replicas : Rejoin(r) /\ last' = [a |-> "Rejoin", r |-> r]
-    \/ \E r \in Replicas, Q \in Quorums : Elect(r, Q) /\ last' = [a |-> "Elect", r |-> r, q |-> Q]
+    \/ \E r \in Replicas, Q \in Quorums : Elect(r, Q) /\ last' = [a |-> "Elect", r |-> r, by |-> Q]
     \/ \E r \in Replicas : NewIncarnation(journal[r]) /\ last' = [a |-> "NewIncarnation"]
     \/ \E j \in old : NewIncarnation(j) /\ last' = [a |-> "NewIncarnation"]
 
@@ -96,8 +97,8 @@ Drivable ==
     /\ a = "SyncJournal" => last'.r \in due \cup pending \/ (last'.r \in deaf \cap Live /\ leader # {} /\ leader \cap pending = {})
     /\ a = "CommitBy" =>
         /\ leader # {}
-        /\ leader \subseteq last'.q
-        /\ last'.q \cap (pending \cup deaf) = {}
+        /\ leader \subseteq last'.by
+        /\ last'.by \cap (deaf \cup IF AckBeforeSync THEN leader \cap pending ELSE pending) = {}
     /\ a = "LosePower" => last'.r \notin over /\ (last'.r \in down => last'.n = stable[last'.r])
     /\ a = "ReplaceDisk" => (inc = 1 \/ Live \ {last'.r} # {}) /\ Showing \ {last'.r} \in Quorums
     /\ a \in {"LosePower", "ReplaceDisk"} /\ inc = MaxInc => Trusted \ {last'.r} \in Quorums
@@ -106,7 +107,7 @@ Drivable ==
         /\ commit = Len(log)
         /\ pending = {}
         /\ \A r \in Live : journal[r] = log
-    /\ a = "Elect" => leader = {} \/ (leader \cap last'.q = {} /\ ~Wanted /\ (commit >= floor \/ Len(log) > floor))
+    /\ a = "Elect" => leader = {} \/ (leader \cap last'.by = {} /\ ~Wanted /\ (commit >= floor \/ Len(log) > floor))
     /\ a = "Stop" => down = {}
     /\ Twice => a \in {"LosePower", "Elect"}
 
@@ -124,18 +125,18 @@ Track ==
          CASE a = "ProposeAt" /\ MustSync(last'.v) -> pending \cup {last'.r}
            [] a = "Receive" /\ MustSync(log[last'.n].v) -> pending \cup {last'.r}
            [] a \in {"SyncJournal", "LosePower", "ReplaceDisk", "Stop"} -> pending \ {last'.r}
-           [] a = "Elect" -> pending \ (last'.q \cup leader)
+           [] a = "Elect" -> pending \ (last'.by \cup leader)
            [] a = "NewIncarnation" -> {}
            [] OTHER -> pending
     /\ due' =
-         CASE a = "Elect" -> (last'.q \cup leader) \cap unsynced
+         CASE a = "Elect" -> (last'.by \cup leader) \cap unsynced
            [] a = "LosePower" -> {last'.r} \cap unsynced \cap Trusted'
            [] a = "Return" -> {last'.r} \cap unsynced \cap Trusted
            [] a = "Rejoin" -> unsynced
            [] a = "SyncJournal" -> due \ {last'.r}
            [] OTHER -> due
     /\ deaf' =
-         CASE a = "Elect" -> Replicas \ (last'.q \cup leader)
+         CASE a = "Elect" -> Replicas \ (last'.by \cup leader)
            [] a = "Receive" \/ (a = "SyncJournal" /\ due = {} /\ last'.r \notin pending) -> deaf \ {last'.r}
            [] a \in {"Rejoin", "NewIncarnation"} -> {}
            [] OTHER -> deaf
@@ -158,5 +159,11 @@ SimSpec == SimInit /\ [][SimNext]_<<vars, last, sim>>
 SimShown ==
     [journal |-> journal, stable |-> stable, log |-> log, commit |-> commit, suspect |-> suspect, down |-> down, inc |-> inc,
      leader |-> leader, floor |-> floor, due |-> due, basis |-> basis, acked |-> [r \in Replicas |-> Acked(r)],
-     persisted |-> [messages |-> MustSync("replicated"), bookmarks |-> MustSync("persisted")]]
+     persisted |-> [messages |-> "replicated" \notin Values, bookmarks |-> "persisted" \in Values]]
+
+(* What tells states apart, of behaviours of models with a defect. *)
+View    == vars
+SimView == sim
+
+Followers == Permutations({r2, r3})
 =============================================================================

@@ -40,6 +40,7 @@ type drivenGroup struct {
 	ending    op.Incarnation
 	begins    []*op.Request
 	processes int
+	agrees    bool // it is led through AgreedLog: a replica holds ops that it has told nobody of
 }
 
 // driveCall is a request of a client. One that has a session may send it more than once.
@@ -77,7 +78,9 @@ func (d *drivenGroup) Stepped(id int, r *replica.Replica, answers []replica.Answ
 	if was := &d.looked[id]; was.Member != v.Member || was.Copying && !v.Copying {
 		d.Booted(id, r)
 	}
-	d.watch.Acknowledged(id, 0, v.Last)
+	if !d.agrees {
+		d.watch.Acknowledged(id, 0, v.Last)
+	}
 	d.watch.Stepped(d.now, id, 0, r)
 	for i := range answers {
 		d.answered(id, &answers[i], v.Facts.Applied)
@@ -86,6 +89,9 @@ func (d *drivenGroup) Stepped(id int, r *replica.Replica, answers []replica.Answ
 
 // Served implements replay.Watch.
 func (d *drivenGroup) Served(id int, chunk []byte) { d.watch.Served(d.now, id, 0, chunk) }
+
+// Promised implements replay.Watch.
+func (d *drivenGroup) Promised(id int, n op.Number) { d.watch.Acknowledged(id, 0, n) }
 
 // Asked implements replay.Watch.
 func (d *drivenGroup) Asked(token uint64, req *op.Request) {
@@ -180,6 +186,9 @@ func (r *Result) driveGroup(ctx context.Context, on defect.Set) {
 		r.Undecided = err.Error()
 		return
 	}
+	if d.agrees = slices.ContainsFunc(r.Scenario.Steps, func(s Step) bool { return replay.OfAgreedLog(s.act.Action) }); d.agrees {
+		d.Agree()
+	}
 	for i, step := range r.Scenario.Steps {
 		d.now = int64(i) + 1
 		r.Answers = append(r.Answers, d.take(step.act))
@@ -249,6 +258,9 @@ func (d *drivenGroup) holds(m *replica.Replica) string {
 		words = "leads"
 	case v.Serving:
 		words = "serves"
+	}
+	if d.agrees {
+		return fmt.Sprintf("%s, op %d, committed %d", words, d.Op(v.Last), d.Op(v.Committed))
 	}
 	return fmt.Sprintf("%s, op %d, %s", words, d.Op(v.Facts.Applied), contents(m, &v))
 }

@@ -37,6 +37,7 @@ var drivables = map[string]driven{
 	"MCAdvance.tla":       {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
 	"MCResetRecord.tla":   {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
 	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
+	"MCAgreedLog.tla":     {module: "SIMAgreedLog.tla", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 	// Who takes a state was away while the log went on without it.
@@ -171,6 +172,9 @@ func (d *driven) config(text string, group bool) (string, error) {
 	}
 	if group && d.fair == "" {
 		other["SYMMETRY"] = "Followers"
+	}
+	if !strings.Contains(text, "\nVIEW ") { // AgreedLog's models have none
+		text += "\nVIEW none\n"
 	}
 	for _, name := range slices.Sorted(maps.Keys(other)) {
 		line := regexp.MustCompile(`(?m)^\s*` + name + ` .*$`)

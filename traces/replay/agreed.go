@@ -1,12 +1,12 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"go.etcd.io/raft/v3/raftpb"
 
+	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
@@ -69,7 +69,14 @@ func (a *agreed) admitting(n op.Number) (count int) {
 
 // acknowledged notes up to where a replica tells the leader that it holds the log.
 func (a *agreed) acknowledged(g *group, x *replica.Message) {
-	if m := x.Raft; a != nil && x.To == g.lead && m.GetType() == raftpb.MsgAppResp && !m.GetReject() && m.GetTerm() == g.members[g.lead].r.View().Term {
+	m := x.Raft
+	if a == nil || m.GetType() != raftpb.MsgAppResp || m.GetReject() {
+		return
+	}
+	if g.watch != nil {
+		g.watch.Promised(x.From, g.basis+op.Number(m.GetIndex())-1)
+	}
+	if x.To == g.lead && m.GetTerm() == g.members[g.lead].r.View().Term {
 		a.acks[x.From] = ack{m.GetFrom(), max(a.acks[x.From].op, m.GetIndex())}
 	}
 }
@@ -90,7 +97,10 @@ func (g *group) write(m *member) error {
 }
 
 // ends ends the program of a replica. What it said may still be under way.
-func (g *group) ends(m *member) {
+func (g *group) ends(m *member, by observe.Action) {
+	if g.watch != nil && m.r != nil {
+		g.watch.Observe(observe.Event{Action: by, Replica: m.id})
+	}
 	m.r = nil
 	if g.lead == m.id {
 		g.lead = 0
@@ -212,7 +222,7 @@ func takeCommitBy(g *group, a *behaviours.Act) error {
 	}
 	n := integer(a.With["n"])
 	by := max(n, g.agreed.floor)
-	for _, id := range replicasOf(a.With["q"]) {
+	for _, id := range g.replicasOf(a.With["by"]) {
 		if id == l.id || l.r.View().Committed >= g.line(n) {
 			continue
 		}
@@ -258,17 +268,20 @@ func (m *member) appliesAll() error {
 
 func takeLosePower(g *group, a *behaviours.Act) error {
 	m, ran := g.of(a), g.of(a).r != nil
-	g.ends(m)
-	g.agreed.acks[m.id] = ack{}
-	if err := m.losePower(integer(a.With["n"])); err != nil || !ran {
+	if err := m.losePower(integer(a.With["n"])); err != nil {
 		return err
+	}
+	g.ends(m, "PowerLoss")
+	g.agreed.acks[m.id] = ack{}
+	if !ran {
+		return nil
 	}
 	return m.reboot()
 }
 
 func takeReplaceDisk(g *group, a *behaviours.Act) error {
 	m, ran := g.of(a), g.of(a).r != nil
-	g.ends(m)
+	g.ends(m, "PowerLoss")
 	g.agreed.acks[m.id] = ack{}
 	m.disk, m.formatted = crashfs.New(), true
 	if err := m.makeDir(); err != nil || !ran {
@@ -278,7 +291,7 @@ func takeReplaceDisk(g *group, a *behaviours.Act) error {
 }
 
 func takeStop(g *group, a *behaviours.Act) error {
-	g.ends(g.of(a))
+	g.ends(g.of(a), "ProcessCrash")
 	g.of(a).disk.ProcessCrash()
 	return nil
 }
@@ -345,7 +358,7 @@ func (g *group) talk() error {
 }
 
 func takeElect(g *group, a *behaviours.Act) error {
-	voters := slices.DeleteFunc(replicasOf(a.With["q"]), func(id int) bool { return id == a.Replica })
+	voters := slices.DeleteFunc(g.replicasOf(a.With["by"]), func(id int) bool { return id == a.Replica })
 	if slices.Contains(voters, g.lead) || slices.ContainsFunc(voters, func(id int) bool { return g.members[id].r == nil }) {
 		return &missing{a.Action}
 	}
@@ -361,15 +374,14 @@ func takeElect(g *group, a *behaviours.Act) error {
 }
 
 // replicasOf are those that a parameter names: a set, or what joined made of one.
-func replicasOf(v any) (ids []int) {
+func (g *group) replicasOf(v any) (ids []int) {
 	text, ok := v.(string)
 	if !ok {
 		text = joined(v.([]any))
 	}
-	for _, name := range strings.Split(text, ",") {
-		id := 0
-		if _, err := fmt.Sscanf(name, "r%d", &id); err == nil {
-			ids = append(ids, id)
+	for _, m := range g.members[1:] {
+		if slices.Contains(strings.Split(text, ","), m.name()) {
+			ids = append(ids, m.id)
 		}
 	}
 	return ids

@@ -139,7 +139,7 @@ func TestAgreedDifferences(t *testing.T) {
 		add("SyncJournal", map[string]any{"r": "r1"}, state(per(entry(), none, none), per(1.0, 0.0, 0.0), per(1.0, 0.0, 0.0), 0))
 		add("Receive", map[string]any{"r": "r2", "n": 1.0}, state(per(entry(), entry(), none), per(1.0, 0.0, 0.0), per(1.0, 0.0, 0.0), 0))
 		add("SyncJournal", map[string]any{"r": "r2"}, state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 0))
-		add("CommitBy", map[string]any{"q": []any{"r1", "r2"}, "n": 1.0}, state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 1))
+		add("CommitBy", map[string]any{"by": []any{"r1", "r2"}, "n": 1.0}, state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 1))
 		diff, err := Replay(b, 0)
 		require.NoError(t, err)
 		require.Nil(t, diff)

@@ -15,7 +15,8 @@ import (
 // Watch sees what a group does. Stepped comes after every input of a replica, with what
 // clients are answered; Asked is told of a request before the leader hears of it, Ending of
 // an incarnation that is to end before any replica does, Served of messages that a replica
-// sends to another one.
+// sends to another one. Of a group that is led through AgreedLog Promised tells up to which
+// op a replica says that it has the log.
 type Watch interface {
 	observe.Sink
 	Booted(id int, r *replica.Replica)
@@ -23,6 +24,7 @@ type Watch interface {
 	Asked(token uint64, r *op.Request)
 	Ending(i op.Incarnation)
 	Served(id int, chunk []byte)
+	Promised(id int, n op.Number)
 }
 
 // stopped is the error with which a replica stopped by itself.
@@ -62,6 +64,18 @@ func NewGroupDrive(n int, design replica.Design, policy replica.Policy, defects 
 	return v, nil
 }
 
+// Agree has the group led through AgreedLog.
+func (v *GroupDrive) Agree() {
+	v.table = &Groups[slices.IndexFunc(Groups, func(t Group) bool { return t.Name == agreedName })]
+	v.g.agreeing()
+}
+
+// OfAgreedLog tells whether an action is one of AgreedLog, and of no other module.
+func OfAgreedLog(a observe.Action) bool {
+	return a != "Rejoin" && a != "NewIncarnation" && slices.ContainsFunc(agreedRows, func(r GroupRow) bool { return r.Action == a }) &&
+		!slices.ContainsFunc(resetGroupRows, func(r GroupRow) bool { return r.Action == a })
+}
+
 // Member is a replica, nil while it is down.
 func (v *GroupDrive) Member(id int) *replica.Replica { return v.g.members[id].r }
 
@@ -88,7 +102,7 @@ func (v *GroupDrive) Take(a *behaviours.Act) error {
 	if i < 0 {
 		return fmt.Errorf("%w: %s is no action of a group of %s", ErrNotTaken, a.Action, v.table.Name)
 	}
-	if g.able(a) != nil || g.lead == 0 && !slices.Contains(withoutLeader, a.Action) {
+	if g.able(a) != nil || g.lead == 0 && g.agreed == nil && !slices.Contains(withoutLeader, a.Action) {
 		return ErrNotTaken
 	}
 	var err error

@@ -25,8 +25,8 @@ func settled(a *behaviours.Act) *behaviours.Act {
 	out := *a
 	out.With = maps.Clone(a.With)
 	if a.State["acked"] != nil {
-		if q, ok := a.With["q"].([]any); ok {
-			out.With["q"] = joined(q)
+		if by, ok := a.With["by"].([]any); ok {
+			out.With["by"] = joined(by)
 		}
 		return &out
 	}

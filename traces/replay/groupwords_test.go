@@ -22,6 +22,7 @@ func (unwatched) Stepped(int, *replica.Replica, []replica.Answer) {}
 func (unwatched) Asked(uint64, *op.Request)                       {}
 func (unwatched) Ending(op.Incarnation)                           {}
 func (unwatched) Served(int, []byte)                              {}
+func (unwatched) Promised(int, op.Number)                         {}
 
 // The words of an action hold all that is needed to take it: a group that is led by them
 // alone comes from state to state of the behaviour, and in the end to rest by itself. If it
@@ -34,6 +35,7 @@ func TestLedByWords(t *testing.T) {
 		{"sim-ordered-group", 15}, {"sim-ordered-group-succession", 30}, {"sim-ordered-group-succession-messages", 15},
 		{"sim-ordered-group-rejoin", 15}, {"sim-advance-group-succession", 15}, {"sim-transfer-group", 15},
 		{"sim-reset-record-group", 15}, {"sim-transfer-reset-group", 15},
+		{"sim-agreed-log", 20}, {"sim-agreed-log-persisted", 10},
 	} {
 		t.Run(c.model, func(t *testing.T) {
 			began := 0
@@ -45,7 +47,7 @@ func TestLedByWords(t *testing.T) {
 					began++
 				}
 			}
-			require.Equal(t, strings.Contains(c.model, "succession"), began > 0)
+			require.Equal(t, strings.Contains(c.model, "succession") || c.model == "sim-agreed-log", began > 0)
 		})
 	}
 }
@@ -56,6 +58,9 @@ func ledByWords(t *testing.T, b *behaviours.Behaviour, upTo int) *GroupDrive {
 	require.NoError(t, err)
 	v, err := NewGroupDrive(b.Replicas, design, PolicyOf(b), 0, moving(b), unwatched{})
 	require.NoError(t, err)
+	if isAgreed(b) {
+		v.Agree()
+	}
 	for i := range b.Acts[1:upTo] {
 		a := &b.Acts[i+1]
 		words := Words(settled(a))

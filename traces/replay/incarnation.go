@@ -172,8 +172,6 @@ func (g *group) taken(n int) error {
 
 // losePower leaves of the journal the first n ops, and nothing else that is not synced.
 func (m *member) losePower(n int) error {
-	m.losses++
-	m.dark = true
 	folder := m.dir()
 	if m.home != "." {
 		folder += "/" + m.home
@@ -200,6 +198,8 @@ func (m *member) losePower(n int) error {
 		admitted := m.g.agreed != nil && m.g.number(m.g.basis+jr.Last()-1) == float64(n) // with what took members in
 		if admitted || uint64(jr.Last()) == m.g.own(n) {
 			keeping(m.disk, count)
+			m.losses++
+			m.dark = true
 			return jr.Close()
 		}
 	}

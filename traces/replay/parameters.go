@@ -29,6 +29,8 @@ var groupParameters = map[observe.Action]string{
 	"PurgeComplete": "r n", "PurgeDuplicate": "r n", "Answer": "r q", "ProcessCrash": "r", "PowerLoss": "r", "Boot": "r", "Rejoin": "r", "NewIncarnation": "",
 	"OfferTransfer": "r n", "Compact": "n", "StageManifest": "r", "RefuseTransfer": "r", "StageChunk": "r batches", "CommitInstall": "r",
 	"DropTransfer": "r", "DropOffer": "r",
+	// Of AgreedLog.
+	"ProposeAt": "r n v", "Receive": "r n", "SyncJournal": "r", "CommitBy": "n by", "LosePower": "r n", "ReplaceDisk": "r", "Stop": "r", "Return": "r", "Elect": "r by",
 }
 
 // resetGroupParameters are those of a group of reset-record.
@@ -66,7 +68,7 @@ func lacks(a *behaviours.Act, needs string) error {
 }
 
 // asWords are parameters that are no numbers.
-var asWords = []string{"keep", "step", "k", "without", "s"}
+var asWords = []string{"keep", "step", "k", "without", "s", "by", "v"}
 
 // highest is more than any behaviour counts.
 const highest = 9999
