@@ -3,7 +3,7 @@
 (* SIMResetRecordGroup, and                                                     *)
 (*                                                                           *)
 (*   - who leads offers, as of a checkpoint that it saves for it; the next one when it has     *)
-(*     let that one go, since it purged or leads anew;                               *)
+(*     let that one go, since it purged or leads anew, or much was committed and nobody asked; *)
 (*   - who is given a state is brought nothing of the log meanwhile, and gives it up only if    *)
 (*     it has purged more than that;                                              *)
 (*   - the journal of who installed begins after that, so it leads only those who need no       *)
@@ -51,7 +51,7 @@ TransferDrivable ==
 TransferTrack ==
     /\ offering' =
          CASE last'.a = "OfferTransfer" -> TRUE
-           [] leader' # leader \/ pin'[leader] = NoOffer -> FALSE
+           [] leader' # leader \/ pin'[leader] = NoOffer \/ commit' > pin'[leader].n + 2 -> FALSE
            [] OTHER -> offering
     /\ begins' = IF last'.a = "CommitInstall" THEN [begins EXCEPT ![last'.r] = last'.n] ELSE begins
 

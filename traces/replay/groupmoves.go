@@ -152,8 +152,11 @@ func (m *member) manifest() (*transfer.Manifest, string, error) {
 	}
 	for _, name := range names {
 		home := strings.TrimSuffix(name, "/")
-		if number(home) > number(m.r.View().Home) { // else it is one before
-			x, err := transfer.Staged(fs, dir+"/"+home, m.identity())
+		if number(home) <= number(m.r.View().Home) {
+			continue // one before
+		}
+		// One that has none is what a loss of power left of a home that was removed.
+		if x, err := transfer.Staged(fs, dir+"/"+home, m.identity()); err != nil || x != nil {
 			return x, dir + "/" + home, err
 		}
 	}

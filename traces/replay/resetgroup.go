@@ -22,7 +22,7 @@ var resetGroupRows = []GroupRow{
 	groupRow("Answer", "poll from the bookmark on, as a read that need not wait", "impl/replica: advanceRead", "", takeResetAnswer),
 	groupRow("BecomeLeader", "let replica `r` campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", func(g *group, a *behaviours.Act) error { return g.elect(a.Replica) }),
 	groupRow("ProcessCrash", "end the programs of `s`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeResetCrash),
-	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "", takeResetPowerLoss),
+	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "But of a state on its way, and of its removal, all.", takeResetPowerLoss),
 	groupRow("Boot", "open replica `r` on its disk, let it come to where it was", "impl/replica: Open", "", takeResetBoot),
 }
 
@@ -136,7 +136,7 @@ func takeResetCrash(g *group, a *behaviours.Act) error {
 }
 
 func takeResetPowerLoss(g *group, a *behaviours.Act) error {
-	return g.each(a, func(m *member) { m.disk.PowerLossAs(nil) })
+	return g.each(a, func(m *member) { m.disk.PowerLossKeeping(m.pull.kept) })
 }
 
 func takeResetBoot(g *group, a *behaviours.Act) error {
