@@ -6,7 +6,7 @@ import "purgelab/model/op"
 // order partition by partition: all replicas together, then each of them. A
 // replica that joined anew, or that goes on in a new incarnation, began with an empty
 // disk, and is another piece since.
-// Pieces without a materialized op say nothing and are left out; the caller
+// Pieces without an op that is materialized or filtered say nothing and are left out; the caller
 // must not take a trace without any piece for an accepted one.
 func Split(t *Trace) []Piece {
 	var out []Piece
@@ -47,11 +47,12 @@ func Split(t *Trace) []Piece {
 	return out
 }
 
-// says tells whether the piece holds an op, or a state, that reached a replica's state.
+// says tells whether the piece holds an op, or a state, that reached a replica's state, or an op
+// that it says must not.
 func says(p *Piece) bool {
 	for _, l := range p.Lines {
 		switch l.Action {
-		case Materialize, PurgeComplete, CommitInstall, CopyState:
+		case Materialize, Filtered, PurgeComplete, CommitInstall, CopyState:
 			return true
 		}
 	}

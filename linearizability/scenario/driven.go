@@ -12,6 +12,7 @@ import (
 	"purgelab/impl/replica"
 	"purgelab/linearizability/invariant"
 	"purgelab/linearizability/verdict"
+	"purgelab/model/op"
 	"purgelab/traces"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/replay"
@@ -55,6 +56,7 @@ type driven struct {
 	watch *invariant.Checker
 	now   int64
 	up    bool
+	part  op.Partition // as which those who watch know it: another one when op numbers begin anew
 }
 
 // Observe is what the replica tells.
@@ -62,6 +64,7 @@ func (d *driven) Observe(e observe.Event) {
 	if e.Time = d.now; e.Replica == 0 { // what the driver does to the replica
 		e.Replica = 1
 	}
+	e.Partition = d.part
 	d.r.Trace = append(d.r.Trace, e)
 	d.watch.Observe(e)
 }
@@ -78,13 +81,13 @@ func (r *Result) drive(on defect.Set) {
 	if leader {
 		r.seen = 2
 	}
-	d := &driven{r: r, watch: invariant.New(r.seen, 1, 1)}
+	d := &driven{r: r, watch: invariant.New(r.seen, r.sequences(), 1)}
 	d.watch.Design(r.Design)
-	d.watch.Promises(true, true)
+	d.watch.Promises(r.Policy.Messages == replica.Persisted, r.Policy.Bookmarks == replica.Persisted)
 	d.watch.Sound()
 	d.watch.Policy(r.Policy)
 	var err error
-	if d.Drive, err = replay.NewDrive(r.Design, on, d); err != nil {
+	if d.Drive, err = replay.NewDrive(r.Design, r.Policy, on, d); err != nil {
 		r.Undecided = err.Error()
 		return
 	}
@@ -105,7 +108,7 @@ func (r *Result) drive(on defect.Set) {
 		}
 	}
 	stuck := d.rest()
-	if stuck == "" { // what it acknowledged is there when power fails, too
+	if stuck == "" && r.Policy == (replica.Policy{}) { // what it acknowledged is there when power fails, too
 		d.take(&behaviours.Act{Event: observe.Event{Action: "PowerLoss"}, With: map[string]any{"keep": "none"}})
 		stuck = d.rest()
 	}
@@ -127,6 +130,9 @@ func (r *Result) red(property, reason string) {
 // take takes an action and says what the replica then is.
 func (d *driven) take(a *behaviours.Act) string {
 	err := d.Take(a)
+	if err == nil && a.Action == "BeginSequence" {
+		err = d.beginsAnew()
+	}
 	d.look()
 	for _, x := range d.Told() {
 		d.watch.Invoked(0, x.Request)
@@ -169,10 +175,10 @@ func (d *driven) look() {
 	}
 	if !d.up {
 		d.up = true
-		d.watch.Booted(d.now, 1, 0, m)
+		d.watch.Booted(d.now, 1, d.part, m)
 	}
-	d.watch.Acknowledged(1, 0, m.View().Last)
-	d.watch.Stepped(d.now, 1, 0, m)
+	d.watch.Acknowledged(1, d.part, m.View().Last)
+	d.watch.Stepped(d.now, 1, d.part, m)
 }
 
 // holds says what the replica has; ops are counted as the specification does.
@@ -206,15 +212,34 @@ func (d *driven) rest() string {
 	if v := m.View(); !v.Serving || v.Facts.Applied != v.Committed || v.Purging {
 		return fmt.Sprintf("the replica applied op %d of %d committed, serving: %v, purging: %v", v.Facts.Applied, v.Committed, v.Serving, v.Purging)
 	}
-	d.watch.Rest(d.now, 0, []invariant.Subject{m})
+	d.watch.Rest(d.now, d.part, []invariant.Subject{m})
 	return ""
+}
+
+// sequences are how often op numbers begin.
+func (r *Result) sequences() int {
+	n := 1
+	for _, x := range r.Scenario.Steps {
+		if x.act.Action == "BeginSequence" {
+			n++
+		}
+	}
+	return n
+}
+
+// beginsAnew tells those who watch that op numbers begin anew.
+func (d *driven) beginsAnew() error {
+	g, err := d.PurgedTo()
+	d.watch.SequenceLost(d.now, d.part, d.part+1, g)
+	d.part++
+	return err
 }
 
 // DrivenTrace is what the replicas of a scenario that leads them did.
 func (r *Result) DrivenTrace() (*traces.Trace, error) {
 	var out bytes.Buffer
 	w := traces.NewWriter(&out, traces.Header{
-		Design: r.Design.String(), Replicas: r.seen, Partitions: 1, Messages: r.Policy.Messages.String(), Bookmarks: r.Policy.Bookmarks.String(),
+		Design: r.Design.String(), Replicas: r.seen, Partitions: r.sequences(), Messages: r.Policy.Messages.String(), Bookmarks: r.Policy.Bookmarks.String(),
 	})
 	for _, e := range r.Trace {
 		w.Observe(e)

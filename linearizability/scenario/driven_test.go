@@ -29,8 +29,7 @@ const (
 // notLed are models that violate a property by actions through which no replica is led,
 // and why.
 var notLed = map[string]string{
-	"defect-floor-kept-across-sequences":    "op numbers begin anew: what all replicas lost is no matter of one",
-	"defect-floor-kept-across-incarnations": "another partition of the same name: no matter of one replica",
+	"defect-floor-kept-across-incarnations": "another partition of the same name has another directory and identity, and those that are led have one",
 
 	"defect-older-incarnation-accepted": "who takes a state is not led into a new incarnation",
 	"witness-refuses-older":             "who takes a state is not led into a new incarnation",

@@ -20,6 +20,7 @@ var (
 	errDown  = &unfit{"it is of a replica that is down"}
 	errUp    = &unfit{"it is of a replica that runs"}
 	errLeads = &unfit{"the replica leads, and has ops that nobody else knows"}
+	errAll   = &unfit{"all machines lose power together: that is a BeginSequence"}
 	errBoot  = &unfit{"it is of a replica whose boot is under way"}
 
 	errCommitted = &unfit{"it is committed, and another op is to take its place"}
@@ -36,13 +37,15 @@ func (d *driver) has(n, more int) error {
 // whileDown are actions that are nobody's business who is down, inBoot those of a cleanup
 // that a boot ends.
 var (
-	whileDown = []observe.Action{"PowerLoss", "CommitElsewhere"}
+	whileDown = []observe.Action{"PowerLoss", "CommitElsewhere", "BeginSequence"}
 	inBoot    = []observe.Action{"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete", "ProcessCrash"}
 )
 
 // able says why the replica, as it is, can take no such action, whatever it does.
 func (d *driver) able(a *behaviours.Act) error {
 	switch boots := a.Action == "Boot"; {
+	case a.Action == "PowerLoss" && d.volatile():
+		return errAll
 	case slices.Contains(whileDown, a.Action):
 	case d.opening != nil && !slices.Contains(inBoot, a.Action):
 		return errBoot

@@ -31,6 +31,8 @@ var identity = record.Identity{Cluster: 1, Partition: 0, Replica: self, Incarnat
 type driver struct {
 	design    replica.Design
 	defects   defect.Set
+	policy    replica.Policy
+	losses    uint64 // of power
 	disk      *crashfs.Disk
 	r         *replica.Replica // nil: down
 	boots     uint64
@@ -93,7 +95,7 @@ func (d *driver) boot() error {
 func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 	cfg := replica.Config{
 		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.faults.Wrap(disk.FS()), Dir: dir,
-		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1,
+		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, Policy: d.policy, BootID: 1 + d.losses,
 		JournalBytes: 1, Compact: replica.Compaction{Bytes: 1}, // every op is in a file of its own: any number can be dropped
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
@@ -123,6 +125,7 @@ func (d *driver) end() {
 // powerLoss ends it, and leaves of the disk what is stable and what keep wants.
 func (d *driver) powerLoss(keep func(crashfs.Change) bool) {
 	d.end()
+	d.losses++
 	d.left, d.lost = nil, 0
 	d.disk.PowerLossKeeping(func(c crashfs.Change) bool {
 		kept := keep(c)

@@ -103,6 +103,9 @@ func tellsHeld(s map[string]any, name string) bool {
 // PolicyOf is the policy under which a behaviour is one: of none that says nothing all is
 // persisted.
 func PolicyOf(b *behaviours.Behaviour) (p replica.Policy) {
+	if slices.ContainsFunc(b.Acts, func(a behaviours.Act) bool { return a.Action == "BeginSequence" }) {
+		return replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}
+	}
 	is, ok := b.Acts[0].State["persisted"].(map[string]any)
 	if ok && is["messages"] != true {
 		p.Messages = replica.Replicated

@@ -42,6 +42,7 @@ var resetRows = []Row{
 	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "", takeCommitInstall},
 	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
 	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
+	{"BeginSequence", "end the program, keep nothing that was not synced; open the replica until op numbers have begun anew", "impl/replica: beginSequence", "Messages and bookmarks are replicated then. In counterexamples only.", takeBeginSequence},
 	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
 }
 
