@@ -58,7 +58,17 @@ AllPersisted == \A o \in Ops : Persisted(o)
 SimVotes(r) == member[r] = "voter"
 Belongs(r)  == member[r] \in {"voter", "learner"}
 SimLacks(r) == ~Belongs(r) /\ ~(change.r = r /\ change.step = "learner" /\ change.n = commit + 1)
-SimLeft(r)  == IF r \in stale THEN {held[r]} ELSE stable[r] .. held[r]
+
+(* Op n is the first of its term, and a purge that its leader knew of follows: they are   *)
+(* written in one sector, so none of them is lost alone.                               *)
+Together(r, n) ==
+    LET j == journal[r] IN
+    /\ n \in 1 .. Len(j) - 1
+    /\ j[n].t = j[n + 1].t
+    /\ n = 1 \/ j[n - 1].t < j[n].t
+    /\ j[n + 1].o.k = "purge"
+
+SimLeft(r)  == IF r \in stale THEN {held[r]} ELSE {n \in stable[r] .. held[r] : ~Together(r, n)}
 
 Voters == {r \in Replicas : member[r] = "voter"}
 
@@ -151,6 +161,7 @@ SuccessionGoesOn ==
                   [] a = "Boot" /\ r = last'.r -> held'[r]
                   [] a = "PurgeComplete" /\ r = last'.r -> held'[r]
                   [] r \in deaf /\ r \in Hears -> held'[r]
+                  [] a = "Commit" /\ last'.n = change.n /\ r \in leader -> held'[r]
                   [] a \in {"Propose", "Reconcile"} /\ r \in leader /\ (Persisted(log'[Len(log')]) \/ change'.n = Len(log')) -> held'[r]
                   [] r \in Hears /\ (\E m \in held[r] + 1 .. held'[r] : SyncedOp(m)) -> held'[r]
                   [] OTHER -> Min(stable[r], held'[r])]
