@@ -154,20 +154,24 @@ func TestFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	all, err := models.Load(specDir)
 	require.NoError(t, err)
-	var m models.Model
-	for _, name := range []string{"defect-local-boundary", "defect-marker-no-dirsync"} {
-		m = all[slices.IndexFunc(all, func(m models.Model) bool { return m.Name == name })]
-		b, property, err := behaviours.Counterexample(context.Background(), tool, specDir, m)
-		require.NoError(t, err)
-		c, err := FromCounterexample(context.Background(), b, m.Defect, property, m.Why)
-		require.NoError(t, err)
-		text, err := os.ReadFile("files/" + c.Name + ".txt")
-		require.NoError(t, err)
-		require.Equal(t, string(text), c.Text)
+	model := func(name string) models.Model {
+		return all[slices.IndexFunc(all, func(m models.Model) bool { return m.Name == name })]
+	}
+	for _, name := range []string{"defect-local-boundary", "defect-marker-no-dirsync", "defect-settled-at-proposal"} {
+		t.Run(name, func(t *testing.T) {
+			m := model(name)
+			b, property, err := behaviours.Counterexample(context.Background(), tool, specDir, m)
+			require.NoError(t, err)
+			c, err := FromCounterexample(context.Background(), b, m.Defect, property, m.Why)
+			require.NoError(t, err)
+			text, err := os.ReadFile("files/" + c.Name + ".txt")
+			require.NoError(t, err)
+			require.Equal(t, string(text), c.Text)
+		})
 	}
 
 	// A model that holds has none, one of what never ends is not led.
-	holds := m
+	holds := model("defect-marker-no-dirsync")
 	holds.Cfg = "MCOrderedLocalFew.cfg"
 	_, _, err = behaviours.Counterexample(context.Background(), tool, specDir, holds)
 	var none *behaviours.HoldsError

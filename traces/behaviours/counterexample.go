@@ -83,11 +83,11 @@ CountedSpec == %[2]sInit /\ shown = SimShown /\ [][%[2]sNext /\ %[3]s /\ shown' 
 ====
 `
 
-// HoldsError is a model that has no counterexample.
+// HoldsError is a model that has no counterexample, or none by a way that replicas can be led.
 type HoldsError struct{ Model string }
 
 func (e *HoldsError) Error() string {
-	return fmt.Sprintf("model %s: what it is asked holds: want a model that violates a property", e.Model)
+	return fmt.Sprintf("model %s: what it is asked holds wherever replicas can be led: want a model that violates a property there", e.Model)
 }
 
 // Drivable tells whether Counterexample can be asked for a model.
@@ -169,12 +169,12 @@ func (d *driven) config(text string, group bool) (string, error) {
 	maps.Copy(other, d.other)
 	if d.fair == "" { // what comes at last needs every state as it is
 		other["VIEW"] = "CountedView"
-	}
-	if group && d.fair == "" {
-		other["SYMMETRY"] = "Followers"
-	}
-	if !strings.Contains(text, "\nVIEW ") { // AgreedLog's models have none
-		text += "\nVIEW none\n"
+		if !strings.Contains(text, "\nVIEW ") { // AgreedLog's models have none
+			text += "\nVIEW none\n"
+		}
+		if group {
+			other["SYMMETRY"] = "Followers"
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(other)) {
 		line := regexp.MustCompile(`(?m)^\s*` + name + ` .*$`)

@@ -17,7 +17,7 @@ import (
 
 // ties are the checks that hold the specification to something else: samples of traces,
 // the implementation to drawn behaviours of a group and to every transition of a replica,
-// the model to every transition of the contract.
+// a scenario to the counterexample that it is, the model to every transition of the contract.
 func ties(root string, list []models.Model) ([]check, error) {
 	out, err := traceChecks(root)
 	if err != nil {
@@ -41,6 +41,7 @@ func ties(root string, list []models.Model) ([]check, error) {
 	} {
 		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model, follows), r.module+".tla", r.module+".cfg"))
 	}
+	out = append(out, testCheck("round trip of settled-at-proposal", "linearizability/scenario", pattern("TestFoundAgain", "defect-settled-at-proposal"), "SIMLiveness.tla", "defects/settled-at-proposal.cfg"))
 	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition.tla",
 		"MCPartition.cfg", "MCPartitionContinue.cfg", "MCPartitionSessionsFew.cfg", "MCPartitionSuccession.cfg")), nil
 }
