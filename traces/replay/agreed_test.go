@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/traces/behaviours"
 )
@@ -45,13 +44,7 @@ func TestAgreedLog(t *testing.T) {
 				if c.model == "sim-agreed-log-replicated" {
 					require.Positive(t, seen["incarnations that lack what was committed"])
 				}
-				for _, name := range c.defects {
-					d, err := defect.Parse(name)
-					require.NoError(t, err)
-					diff := first(t, list, d)
-					require.NotNil(t, diff, name)
-					t.Logf("%s: %v", name, diff)
-				}
+				finds(t, list, c.defects)
 			})
 		})
 	}

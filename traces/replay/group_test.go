@@ -88,13 +88,7 @@ func TestGroups(t *testing.T) {
 						}
 					}
 				}
-				for _, name := range c.defects {
-					d, err := defect.Parse(name)
-					require.NoError(t, err)
-					diff := first(t, list, d)
-					require.NotNil(t, diff, name)
-					t.Logf("%s: %v", name, diff)
-				}
+				finds(t, list, c.defects)
 				// What is said of one of them and is not so is found.
 				b := list[0]
 				last := &b.Acts[len(b.Acts)-1]
@@ -110,5 +104,16 @@ func TestGroups(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// finds shows that each defect makes the implementation differ from the behaviours.
+func finds(t *testing.T, list []*behaviours.Behaviour, defects []string) {
+	for _, name := range defects {
+		d, err := defect.Parse(name)
+		require.NoError(t, err)
+		diff := first(t, list, d)
+		require.NotNil(t, diff, name)
+		t.Logf("%s: %v", name, diff)
 	}
 }
