@@ -60,7 +60,7 @@ Drivable ==
     /\ a = "Boot" => last'.r # leader /\ rep[leader].up /\ commit >= first
 
 (* What an implementation is asked for, and has to show. *)
-SimShown == [log |-> log, commit |-> commit, leader |-> leader, intent |-> intent, rep |-> rep, first |-> first, stale |-> stale]
+SimShown == [log |-> log, commit |-> commit, leader |-> leader, intent |-> intent, rep |-> rep, first |-> first, stale |-> stale, bare |-> Bare]
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE
@@ -86,4 +86,11 @@ SimNext ==
     /\ Track
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, first, stale, still>>
+
+(* What is late shows in what the client of a store is told, so that is executed by who     *)
+(* leads before it is by others.                                                *)
+Led == last'.a = "Apply" /\ log[rep'[last'.r].applied].k = "store" => last'.r = leader
+
+SimView == <<first, stale, still>>
+Followers == Permutations({r2, r3})
 =============================================================================

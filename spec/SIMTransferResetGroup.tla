@@ -70,6 +70,4 @@ SimTransferNext ==
 
 SimTransferSpec == SimTransferInit /\ [][SimTransferNext]_<<all, first, stale, still, simTransfer>>
 SimTransferView == <<transfer, first, stale, still, simTransfer>>
-
-Followers == Permutations({r2, r3})
 =============================================================================

@@ -35,7 +35,8 @@ together takes every transition of the model. The models are those of the module
 SIM*.tla, see 'purgelab spec list'.
 
 With --counterexample the model is one whose specification has a defect, such as
-defect-marker-no-dirsync of one replica or defect-stale-read of a group. What TLC finds
+defect-marker-no-dirsync of one replica or defect-stale-read of a group, or one that
+shows what a design cannot give, such as limit-reset-record-offset. What TLC finds
 becomes a scenario, tlc-<defect>.txt (docs/scenarios.md): a replica or a group is led
 the same way, with the defect of that name and without it, and what was done is judged
 by the specification again. docs/replay.md says which models are led.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,28 +27,59 @@ type Counterexample struct {
 	Difference *replay.Difference
 	// Shows is whether the behaviour shows what can happen, and nothing is wrong with it.
 	Shows bool
+	// Limit is the property if the behaviour shows that the design cannot give it, without
+	// any defect; else empty.
+	Limit string
 	// Calm is the scenario played without the defect, Red with it; nil if there is none.
 	Calm, Red *Result
 }
 
 // Reproduced tells whether the scenario is one as it should be: with the defect a property
 // is violated, and nothing is wrong without it but what the design violates by nature; what
-// can happen the replica has to follow.
+// can happen, and what cannot be given, the replica has to follow, and of the latter the
+// property has to be violated.
 func (c *Counterexample) Reproduced() bool {
-	return len(c.Calm.unlisted()) == 0 && c.Calm.Undecided == "" && (c.Red == nil || len(c.Red.unlisted()) > 0) && !(c.Shows && c.Difference != nil)
+	switch {
+	case len(c.Calm.unlisted()) > 0 || c.Calm.Undecided != "":
+		return false
+	case c.Limit != "":
+		return c.Difference == nil && c.Calm.violates(c.Limit)
+	case c.Shows:
+		return c.Difference == nil
+	}
+	return c.Red == nil || len(c.Red.unlisted()) > 0
+}
+
+// subjects are those of the guarantee matrix that a scenario is about in one of its ways: it
+// may send tagged positions and bare ones; of one that leads replicas its stores say which.
+func (s *Scenario) subjects(way Way) (list []guarantee.Subject) {
+	all := []string{"tagged", "bare"}
+	if s.driven && !slices.ContainsFunc(s.Steps, func(x Step) bool { return replay.Bare(x.act) }) {
+		all = all[:1]
+	}
+	for _, positions := range all {
+		of := guarantee.Subject{
+			Design: way.Design.String(), Variant: s.Variants.String(), Positions: positions,
+			Messages: way.Policy.Messages.String(), Bookmarks: way.Policy.Bookmarks.String(),
+		}
+		if s.Replicas == 1 && !s.leaderShown() {
+			of.Replicas = 1
+		}
+		list = append(list, of)
+	}
+	return list
 }
 
 // list notes what a scenario violates without a defect, and the guarantee matrix lists: of
 // the property that is asked for only if there is no defect.
 func (c *Counterexample) list(s *Scenario, property string) {
-	way := s.Ways()[0]
-	of := guarantee.Subject{
-		Design: way.Design.String(), Positions: "tagged", Messages: way.Policy.Messages.String(), Bookmarks: way.Policy.Bookmarks.String(),
-	}
 	for _, x := range c.Calm.Red {
-		if (c.Defect == "" || x.Property != property) && guarantee.Listed(of, x.Property) {
+		if (c.Defect == "" || x.Property != property) && slices.ContainsFunc(s.subjects(s.Ways()[0]), func(of guarantee.Subject) bool { return guarantee.Listed(of, x.Property) }) {
 			s.Listed = append(s.Listed, x.Property)
 		}
+	}
+	if i := slices.Index(s.Listed, c.Limit); i > 0 { // what is listed first must be violated
+		s.Listed[0], s.Listed[i] = s.Listed[i], s.Listed[0]
 	}
 }
 
@@ -63,12 +95,15 @@ func inImplementation(name string) string {
 	return ""
 }
 
-// reached begins what is said of a model that is to show that something can happen.
+// reached begins what is said of a model that is to show that something can happen, limited
+// what is said of one that shows what a design cannot give.
 const reached = "can be reached: "
+
+var limited = regexp.MustCompile(`^what .* cannot give: `)
 
 // FromCounterexample makes a scenario of b, which violates property in a model. name is
 // that of the defect that its specification has, and why says what goes wrong then; or it
-// is that of a model that shows what can happen.
+// is that of a model that shows what can happen, or what a design cannot give.
 func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, property, why string) (*Counterexample, error) {
 	c := &Counterexample{Name: "tlc-" + name}
 	c.Defect = inImplementation(name)
@@ -90,6 +125,10 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	if what, ok := strings.CutPrefix(why, reached); ok {
 		c.Shows = true
 		says = "It happens that " + what + ", and nothing is violated"
+	}
+	if limited.MatchString(why) {
+		c.Limit = property
+		says = "W" + why[1:]
 	}
 	head := fmt.Sprintf("# purgelab trace behaviours --model %s --counterexample\nscenario: %s\nsays: %s.\n"+
 		"origin: TLC, %s violated\nreplicas: %d\ndesign: %s\n", b.Model, c.Name, says, property, max(b.Replicas, 1), b.Design)

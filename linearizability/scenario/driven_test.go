@@ -38,10 +38,12 @@ var notLed = map[string]string{
 	"witness-filters-on":  "who watches is not shown what a sender has beyond the op that it offers, which its floor counts",
 	"witness-lacks-purge": "a replica that has purged has synced the purge, so what it shows of the log has it",
 
-	"defect-ack-carried":      "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
-	"defect-suspect-acks":     "a replica acknowledges anew what it was brought anew, and has it; the specification counts what it acknowledged before it forgot",
-	"defect-two-incarnations": "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
-	"defect-few-shown":        "only an operator goes on then, and a scenario that leads replicas has none",
+	"defect-ack-carried":            "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
+	"defect-suspect-acks":           "a replica acknowledges anew what it was brought anew, and has it; the specification counts what it acknowledged before it forgot",
+	"defect-two-incarnations":       "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
+	"limit-reset-record-retry-sync": "the disk of who is led fails before a call, and not such that the next one proves nothing",
+
+	"defect-few-shown": "only an operator goes on then, and a scenario that leads replicas has none",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a
@@ -52,13 +54,19 @@ var modulesNotLed = map[string]string{
 	"MCTransferLiveness.tla": "what comes at last is not asked of a group that takes states",
 }
 
+// ofItself tells whether a model shows something without any defect: what can happen, or
+// what a design cannot give.
+func ofItself(model string) bool {
+	return strings.HasPrefix(model, "witness-") || strings.HasPrefix(model, "limit-")
+}
+
 // led are the scenarios that lead a replica, by the model that they come from.
 func led(t *testing.T) map[string]*Scenario {
 	out := map[string]*Scenario{}
 	for _, s := range own(t) {
 		if s.driven {
 			name := strings.TrimPrefix(s.Name, "tlc-")
-			if !strings.HasPrefix(name, "witness-") {
+			if !ofItself(name) {
 				name = "defect-" + name
 			}
 			out[name] = s
@@ -80,7 +88,7 @@ func TestRoundTrips(t *testing.T) {
 	var list []*traces.Trace
 	var rows []string
 	for _, m := range all {
-		if m.Defect == "" && !strings.HasPrefix(m.Name, "witness-") {
+		if m.Defect == "" && !ofItself(m.Name) {
 			continue
 		}
 		s := files[m.Name]
@@ -100,6 +108,9 @@ func TestRoundTrips(t *testing.T) {
 		if name := inImplementation(m.Defect); name != "" {
 			require.Equal(t, name, s.Defect, "the implementation has the defect, and the scenario does not show it")
 		}
+		if strings.HasPrefix(m.Name, "limit-") {
+			require.Equal(t, m.Expect, s.Listed[0], m.Name)
+		}
 		for _, defective := range []bool{false, true} {
 			if defective && s.Defect == "" {
 				continue
@@ -117,9 +128,12 @@ func TestRoundTrips(t *testing.T) {
 		if !r.Defective {
 			require.Equal(t, tlc.Pass, reports[i].Verdict, "%s: %s %v", r.Scenario.Name, reports[i].Reason, reports[i].Rejections)
 			rows = append(rows, fmt.Sprintf("| `%s` | %d | %s |", r.Scenario.Name, len(r.Answers), strings.TrimSuffix(strings.TrimPrefix(r.Scenario.Origin, "TLC, "), " violated")))
-			if strings.HasPrefix(r.Scenario.Name, "tlc-witness-") {
+			switch {
+			case strings.HasPrefix(r.Scenario.Name, "tlc-witness-"):
 				rows[len(rows)-1] += " shows what can happen | |\n"
-			} else if r.Scenario.Defect == "" {
+			case strings.HasPrefix(r.Scenario.Name, "tlc-limit-"):
+				rows[len(rows)-1] += " what the design cannot give | |\n"
+			case r.Scenario.Defect == "":
 				rows[len(rows)-1] += " no such defect | |\n"
 			}
 			continue
@@ -197,6 +211,10 @@ func TestReproduced(t *testing.T) {
 		{Counterexample{Calm: calm, Difference: differs}, true}, // the implementation has no such defect
 		{Counterexample{Calm: calm, Shows: true}, true},
 		{Counterexample{Calm: calm, Shows: true, Difference: differs}, false},
+		{Counterexample{Calm: calm, Limit: "A"}, true},
+		{Counterexample{Calm: calm, Limit: "A", Difference: differs}, false},
+		{Counterexample{Calm: calm, Limit: "B"}, false},
+		{Counterexample{Calm: red, Limit: "B"}, false},
 	} {
 		require.Equal(t, c.want, c.is.Reproduced(), "%+v", c.is)
 	}

@@ -32,12 +32,13 @@ type driven struct {
 
 // drivables are the modules of bounded models of which counterexamples can be led.
 var drivables = map[string]driven{
-	"MCOrderedLocal.tla":  {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
-	"MCTransfer.tla":      {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: "Led", shows: "LedShowing", other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
-	"MCAdvance.tla":       {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
-	"MCResetRecord.tla":   {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
-	"MCTransferReset.tla": {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
-	"MCAgreedLog.tla":     {module: "SIMAgreedLog.tla", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},
+	"MCOrderedLocal.tla":     {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
+	"MCTransfer.tla":         {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: "Led", shows: "LedShowing", other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
+	"MCAdvance.tla":          {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
+	"MCResetRecord.tla":      {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+	"MCResetRecordGroup.tla": {module: "SIMResetRecordGroup.tla", shows: "Led", other: map[string]string{"Replicas": "= {r1, r2, r3}"}},
+	"MCTransferReset.tla":    {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
+	"MCAgreedLog.tla":        {module: "SIMAgreedLog.tla", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 	// Who takes a state was away while the log went on without it.

@@ -77,7 +77,7 @@ func settledReset(a *behaviours.Act, log []any) *behaviours.Act {
 		out.With["n"] = float64(len(log))
 		out.With["o"] = map[string]any{"k": "other"}
 		if a.With["k"] != "other" {
-			out.With["id"], out.With["o"] = requested(log[len(log)-1].(map[string]any))
+			out.With["id"], out.With["o"] = requested(log[len(log)-1].(map[string]any), a.State["bare"] == true)
 		}
 	case "Receive":
 		held := integer(inRep(a, a.Replica, "held"))
@@ -106,13 +106,14 @@ func settledReset(a *behaviours.Act, log []any) *behaviours.Act {
 	return &out
 }
 
-// requested is an op of the log of reset-record as requests have it, and what its message says.
-func requested(e map[string]any) (id any, o map[string]any) {
+// requested is an op of the log of reset-record as requests have it, whose positions may be
+// bare, and what its message says.
+func requested(e map[string]any, bare bool) (id any, o map[string]any) {
 	switch e["k"] {
 	case "advance":
 		return nil, map[string]any{"k": "advance", "o": -1.0}
 	case "store":
-		return nil, map[string]any{"k": "store", "key": keyName(consumer), "o": e["o"], "g": e["era"]}
+		return nil, map[string]any{"k": "store", "key": keyName(consumer), "o": e["o"], "g": e["era"], "bare": bare}
 	}
 	return e["id"], map[string]any{"k": "append", "n": 1.0}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purgelab/model/op"
+	"purgelab/traces/behaviours"
 )
 
 // This file turns ops, requests and replies of the specification into those of the
@@ -42,7 +43,7 @@ func request(n int, o map[string]any) (op.Request, error) {
 		if !bare {
 			at.Incarnation, at.Generation = 1, op.Generation(integer(o["g"]))
 		}
-		return op.Request{Kind: op.StoreBookmark, Key: keyOf(o["key"]), At: at, Bare: bare}, nil
+		return op.Request{Kind: op.StoreBookmark, Key: keyOf(o["key"]), At: at, Bare: bare || o["bare"] == true}, nil
 	case "commit":
 		return op.Request{Kind: op.Poll, Key: keyOf(o["key"]), Strategy: op.Next, Max: uint32(integer(o["n"])), AutoCommit: true}, nil
 	case "delete":
@@ -53,6 +54,13 @@ func request(n int, o map[string]any) (op.Request, error) {
 		return op.Request{Kind: op.Purge, Intent: op.Generation(integer(o["g"]))}, nil
 	}
 	return op.Request{}, &unfit{fmt.Sprintf("op %v of the specification: no request is like it", shortly(o))}
+}
+
+// Bare tells whether an action is about a request that sends a mere offset as a bookmark.
+func Bare(a *behaviours.Act) bool {
+	o, _ := a.With["o"].(map[string]any)
+	r, err := request(1, o)
+	return err == nil && r.Kind == op.StoreBookmark && r.Bare
 }
 
 // question is a read of the specification.

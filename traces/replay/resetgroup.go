@@ -159,7 +159,9 @@ func wantResetGroup(s map[string]any) map[string]any {
 		out := map[string]any{"up": true, "applied": f["applied"], "gen": f["gen"], "floor": f["floor"], "start": f["start"], "end": float64(len(f["msgs"].([]any)))}
 		out["msgs"] = f["msgs"].([]any)[integer(f["start"]):]
 		if b := f["bm"].(map[string]any); integer(b["o"]) >= 0 {
-			out["bm"] = map[string]any{"era": b["era"], "o": b["o"]}
+			if out["bm"] = map[string]any{"era": b["era"], "o": b["o"]}; s["bare"] == true { // it came from any
+				out["bm"] = map[string]any{"era": f["gen"], "o": b["o"]}
+			}
 		}
 		if !slices.Contains(s["stale"].([]any), any(name)) {
 			out["held"] = f["held"]

@@ -20,7 +20,8 @@ import (
 //	Answer r=r2 poll k1 next 3 earliest
 
 // opWords are the fields of an op after its kind, in the order in which they are written.
-// An append of a client that has a session ends with its name.
+// An append of a client that has a session ends with its name, and a store with bare if the
+// client sends the offset alone: the generation is that which it has it from.
 var opWords = map[string][]string{
 	"append": {"n"}, "store": {"key", "o", "g"}, "commit": {"key", "n"}, "delete": {"key"}, "advance": {"o"}, "purge": {"g"}, "other": {},
 }
@@ -64,6 +65,9 @@ func Words(a *behaviours.Act) string {
 		}
 		if id := sessionOf(o); id != "" {
 			words = append(words, id)
+		}
+		if o["bare"] == true {
+			words = append(words, "bare")
 		}
 	}
 	if q, ok := a.With["q"].(map[string]any); ok {
@@ -131,9 +135,13 @@ func concerning(a *behaviours.Act, words []string, from int) (at int, err error)
 	} else {
 		a.With["o"] = o
 	}
-	if len(rest) == len(fields)+1 && kind == "append" {
-		o["id"] = rest[len(fields)]
-		rest = rest[:len(fields)]
+	if len(rest) == len(fields)+1 {
+		switch last := rest[len(fields)]; {
+		case kind == "append":
+			o["id"], rest = last, rest[:len(fields)]
+		case kind == "store" && last == "bare":
+			o["bare"], rest = true, rest[:len(fields)]
+		}
 	}
 	if !ok || len(rest) != len(fields) || o["id"] != nil && sessionOf(o) == "" {
 		return from, fmt.Errorf("op %q: want one of %v with its words", strings.Join(words[from:], " "), slices.Sorted(maps.Keys(opWords)))
