@@ -13,6 +13,9 @@ const (
 	// SyncRetried: a failed sync, of the journal or of a directory, is tried again, and
 	// believed.
 	SyncRetried
+	// CheckpointBeforeSync: a checkpoint is recorded although the messages that it covers
+	// are not synced.
+	CheckpointBeforeSync
 )
 
 func init() {
@@ -20,4 +23,5 @@ func init() {
 	names["completion-started-over"] = CompletionStartedOver
 	names["checksum-ignored"] = ChecksumIgnored
 	names["sync-retried"] = SyncRetried
+	names["checkpoint-before-sync"] = CheckpointBeforeSync
 }

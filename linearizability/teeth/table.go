@@ -36,7 +36,7 @@ var Table = []Tooth{
 	{"bookmark-unbounded", "ordered", "BookmarkBound", played, nil, faults.Network},
 	{"boundary-not-rebased", "ordered", "BoundaryAgreement", steps, []string{"HistoryAgreement"}, faults.All},
 	{"boundary-outlives", "ordered", "NoHiddenFresh", sessions, []string{"LatestMonotone", "OffsetUnique"}, faults.PowerAll},
-	{"checkpoint-before-sync", "ordered", "NoFreshLoss", onlySpec, nil, faults.None},
+	{"checkpoint-before-sync", "ordered", "NoFreshLoss", journals, []string{"AckDurable", "NoStuckReplica"}, faults.PowerOff},
 	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
 	{"commit-clamped", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
 	{"compact-past-checkpoint", "ordered", "AckDurable", seen, []string{"NoStuckReplica"}, faults.PowerOff},

@@ -59,6 +59,30 @@ func TestLocalBoundaryHidesFreshMessages(t *testing.T) {
 	}
 }
 
+// TestCheckpointBeforeSyncNamesWhatIsLost: what the record says to be there must be there,
+// so the disk that a loss of power leaves is refused.
+func TestCheckpointBeforeSyncNamesWhatIsLost(t *testing.T) {
+	for _, defects := range []defect.Set{0, defect.CheckpointBeforeSync} {
+		d := crashfs.New()
+		e := reopen(t, d, defects)
+		require.NoError(t, e.Apply(2, Effect{Kind: Append, Payloads: []op.Payload{"fresh"}, Timestamp: 1}))
+		task := e.Checkpoint(nil)
+		for done := false; !done; {
+			var err error
+			done, _, err = task.Step()
+			require.NoError(t, err)
+		}
+		d.PowerLossKeeping(func(crashfs.Change) bool { return false })
+		e, _, err := Open(Options{FS: d.FS(), Dir: "p0", Identity: me})
+		if defects != 0 {
+			require.ErrorContains(t, err, "seg-00000000000000000000.log")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, []op.Payload{"fresh"}, messages(t, e))
+	}
+}
+
 func TestMarkerNoDirSyncTakesTheCompletionBack(t *testing.T) {
 	for _, defects := range []defect.Set{0, defect.MarkerNoDirSync} {
 		back := 0

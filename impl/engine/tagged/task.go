@@ -39,6 +39,9 @@ func (e *Engine) Checkpoint(extra []byte) engine.Task {
 		Start: f.Start, End: f.End, Timestamp: f.LastTimestamp, Bookmarks: e.marks.Capture(), Extra: extra,
 	}
 	t.mark = e.segs.Mark()
+	if e.o.Defects.Has(defect.CheckpointBeforeSync) {
+		t.next = (*Task).syncBookmarks
+	}
 	e.task = t
 	return t
 }
