@@ -16,6 +16,9 @@ const (
 	// CheckpointBeforeSync: a checkpoint is recorded although the messages that it covers
 	// are not synced.
 	CheckpointBeforeSync
+	// CompleteEarly: the marker says that a purge is complete before the folder that it
+	// names is there.
+	CompleteEarly
 )
 
 func init() {
@@ -24,4 +27,5 @@ func init() {
 	names["checksum-ignored"] = ChecksumIgnored
 	names["sync-retried"] = SyncRetried
 	names["checkpoint-before-sync"] = CheckpointBeforeSync
+	names["complete-early"] = CompleteEarly
 }

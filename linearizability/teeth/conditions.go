@@ -11,6 +11,7 @@ var conditions = compiled(map[string]string{
 	"bookmark-unbounded":                   `bookmark at offset \d+: the end is`,
 	"boundary-not-rebased":                 `the marker on the disk is`,
 	"compact-past-checkpoint":              `are dropped: a checkpoint holds`,
+	"complete-early":                       `the new generation's folder is not there`,
 	"duplicate-purge-wipes":                `is settled already`,
 	"local-boundary":                       `Materialize leads to|the next op to apply is`,
 	"marker-no-dirsync":                    `the marker on the disk is`,

@@ -40,7 +40,7 @@ var Table = []Tooth{
 	{"checksum-ignored", "ordered", "OffsetUnique", runs, nil, faults.Storage},
 	{"commit-clamped", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
 	{"compact-past-checkpoint", "ordered", "AckDurable", seen, []string{"NoStuckReplica"}, faults.PowerOff},
-	{"complete-early", "ordered", "CompletionLast", onlySpec, nil, faults.None},
+	{"complete-early", "ordered", "CompletionLast", seen, []string{"NoErrorNoAdvance"}, faults.PowerOff},
 	{"completion-started-over", "ordered", "NoStuckReplica", onlyScript, nil, faults.None},
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
 	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},

@@ -8,12 +8,13 @@ import (
 	"purgelab/impl/bookmark"
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
+	"purgelab/impl/observe"
 	"purgelab/impl/purge"
 	"purgelab/model/op"
 )
 
 // This file holds what defects do to a deletion of records, to what it leaves on the
-// disk, and to a partition that is created again.
+// disk, to a purge, and to a partition that is created again.
 
 // earliestStored makes the start that of the first batch that is stored.
 func earliestStored(e *Engine) engine.Facts {
@@ -108,6 +109,19 @@ func withOlder(e *Engine, marks []engine.BookmarkEntry) ([]engine.BookmarkEntry,
 		}
 	}
 	return marks, err
+}
+
+// completeEarly says that a purge is complete, and then makes what that names.
+func (t *Task) completeEarly() (bool, observe.Action, error) {
+	m := t.marker
+	m.State = purge.Complete
+	if err := t.e.writeMarker(m); err != nil {
+		return false, "", fmt.Errorf("engine: purge at op %d: %w", t.cp.Applied, err)
+	}
+	if _, _, err := t.change(); err != nil {
+		return false, "", err
+	}
+	return t.complete()
 }
 
 // keepsOlder: what is left of older generations is removed late, which is legal, so that

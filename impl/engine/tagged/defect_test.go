@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"purgelab/impl/defect"
+	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/model/op"
 )
@@ -95,6 +96,28 @@ func TestMarkerNoDirSyncTakesTheCompletionBack(t *testing.T) {
 			}
 		}
 		require.Equal(t, defects != 0, back > 0)
+	}
+}
+
+// TestCompleteEarlyNamesNoFolder: a crash before the folder is made leaves a marker that
+// names it, and no boot begins with that.
+func TestCompleteEarlyNamesNoFolder(t *testing.T) {
+	for _, defects := range []defect.Set{0, defect.CompleteEarly} {
+		d := crashfs.New()
+		task := reopen(t, d, defects).Purge(2, 3, nil)
+		d.Arm(func(l vfs.Label, _ string) crashfs.Action {
+			if l == "purge.switch.mkdir" {
+				return crashfs.CrashBefore
+			}
+			return crashfs.Continue
+		})
+		var err error
+		for err == nil {
+			_, _, err = task.Step()
+		}
+		d.ProcessCrash()
+		_, _, err = Open(Options{FS: d.FS(), Dir: "p0", Identity: me})
+		require.Equal(t, defects != 0, err != nil, "%v", err)
 	}
 }
 

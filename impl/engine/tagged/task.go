@@ -141,6 +141,9 @@ func (t *Task) begin() (bool, observe.Action, error) {
 	e.facts.Pending = &pending
 	e.facts.Front = max(e.facts.Front, pending.Boundary)
 	t.next = (*Task).change
+	if e.o.Defects.Has(defect.CompleteEarly) {
+		t.next = (*Task).completeEarly
+	}
 	return false, "PurgeBegin", nil
 }
 
