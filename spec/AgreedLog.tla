@@ -13,7 +13,10 @@
 (* get the log with which an incarnation begins in one step. Replicas copy it one by      *)
 (* one, keep what they had until then, and commit nothing before a majority has it; if     *)
 (* the only copy is lost first, the choice is made again, from what the others had: as if   *)
-(* this step came later, without that disk.                                         *)
+(* this step came later, without that disk. And an acknowledgement is counted when it is     *)
+(* given. One that is on its way when its replica forgets is counted all the same, and does   *)
+(* no harm: that member never votes again, so whatever quorum elects a leader has one in it    *)
+(* that acknowledged and did not forget; and what it synced, its disk shows.                *)
 EXTENDS Agreement, FiniteSets
 
 CONSTANTS

@@ -100,7 +100,7 @@ Drivable ==
         /\ leader \subseteq last'.by
         /\ last'.by \cap (deaf \cup IF AckBeforeSync THEN leader \cap pending ELSE pending) = {}
     /\ a = "LosePower" => last'.r \notin over /\ (last'.r \in down => last'.n = stable[last'.r])
-    /\ a = "ReplaceDisk" => (inc = 1 \/ Live \ {last'.r} # {}) /\ Showing \ {last'.r} \in Quorums
+    /\ a = "ReplaceDisk" => (inc = 1 \/ Live \ {last'.r} # {}) /\ (FewShown \/ Showing \ {last'.r} \in Quorums)
     /\ a \in {"LosePower", "ReplaceDisk"} /\ inc = MaxInc => Trusted \ {last'.r} \in Quorums
     /\ a = "Rejoin" =>
         /\ leader # {}
@@ -147,6 +147,9 @@ Track ==
            [] OTHER -> fresh
     /\ over' = (over \cup IF a = "Receive" /\ stable'[last'.r] < stable[last'.r] THEN {last'.r} ELSE {}) \cap unsynced
     /\ basis' = IF a = "NewIncarnation" THEN Len(log') ELSE basis
+
+(* Of behaviours of models with a defect: who goes on acknowledging has forgotten something. *)
+Led == SuspectAcks /\ last'.a = "LosePower" => last'.n < Acked(last'.r)
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

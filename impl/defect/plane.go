@@ -22,6 +22,12 @@ const (
 	// SettledAtProposal: a leader that has proposed a purge does not propose it again, though
 	// it lost its leadership and the proposal was dropped.
 	SettledAtProposal
+	// FewShown: the next incarnation begins when all have answered, though the disks of a
+	// majority are gone, and no operator has said so.
+	FewShown
+	// SuspectsUnheard: what a suspect shows of the log does not count when the next
+	// incarnation is to begin.
+	SuspectsUnheard
 )
 
 func init() {
@@ -32,4 +38,6 @@ func init() {
 	names["namesake-bookmarks"] = NamesakeBookmarks
 	names["plane-forgets"] = PlaneForgets
 	names["settled-at-proposal"] = SettledAtProposal
+	names["few-shown"] = FewShown
+	names["suspects-unheard"] = SuspectsUnheard
 }

@@ -158,7 +158,7 @@ func (s *State) begin(p *Partition, forced bool) {
 			continue
 		}
 		answered++
-		if x := p.Standings[i]; x.Evidence.Intact {
+		if x := p.Standings[i]; x.Evidence.Intact && !(x.Suspect && s.defects.Has(defect.SuspectsUnheard)) {
 			if !x.Copied {
 				shown++
 			}
@@ -168,7 +168,8 @@ func (s *State) begin(p *Partition, forced bool) {
 		}
 	}
 	enough := answered == len(s.machines) || s.defects.Has(defect.TwoIncarnations)
-	if !forced && (!enough || 2*shown <= len(s.machines)) {
+	few := 2*shown <= len(s.machines) && !s.defects.Has(defect.FewShown)
+	if !forced && (!enough || few) {
 		return
 	}
 	p.Source = Source{From: cmp.Or(best.Of, p.Incarnation), Machine: best.Machine, Term: best.Evidence.Term, Last: best.Evidence.Last, Forced: forced}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/defect"
 	"purgelab/model/op"
 )
 
@@ -105,6 +106,37 @@ func TestForceIncarnation(t *testing.T) {
 	p.rounds(100)
 	one(t, c.do(Request{Kind: ForceIncarnation, Partition: 0}))
 	require.Equal(t, Source{From: 2, Forced: true}, p.partition().Source, "one has, and has nothing")
+}
+
+// What an incarnation may begin from is a rule each: a defect that leaves it out lets another
+// one begin, or none.
+func TestBeginsWithDefects(t *testing.T) {
+	for _, c := range []struct {
+		on    defect.Set
+		third Standing
+		begin bool
+	}{
+		{0, Standing{Suspect: true}, false},
+		{defect.FewShown, Standing{Suspect: true}, true},
+		{0, Standing{Suspect: true, Evidence: shows(3, 7)}, true},
+		{defect.SuspectsUnheard, Standing{Suspect: true, Evidence: shows(3, 7)}, false},
+	} {
+		p := newPlane(t, 3, 1)
+		p.cfg.Defects = c.on
+		for id := 1; id <= 3; id++ {
+			p.crash(id, false)
+			p.boot(id)
+		}
+		p.rounds(100)
+		p.suspects(1)
+		require.True(t, p.partition().Sealed)
+		c.third.Sealed = true
+		p.stand(1, 1, Standing{Sealed: true, Evidence: shows(3, 6)})
+		p.stand(2, 1, Standing{Suspect: true, Sealed: true})
+		p.stand(3, 1, c.third)
+		p.rounds(300)
+		require.Equal(t, c.begin, p.partition().Incarnation == 2, "%+v", c)
+	}
 }
 
 // suspects makes all machines suspect in an incarnation.

@@ -39,11 +39,8 @@ var notLed = map[string]string{
 	"witness-lacks-purge": "a replica that has purged has synced the purge, so what it shows of the log has it",
 
 	"defect-ack-carried":            "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
-	"defect-suspect-acks":           "a replica acknowledges anew what it was brought anew, and has it; the specification counts what it acknowledged before it forgot",
 	"defect-two-incarnations":       "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
 	"limit-reset-record-retry-sync": "the disk of who is led fails before a call, and not such that the next one proves nothing",
-
-	"defect-few-shown": "only an operator goes on then, and a scenario that leads replicas has none",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a

@@ -154,6 +154,12 @@ func (d *drivenGroup) Ending(i op.Incarnation) {
 	}
 }
 
+// Forced implements replay.Watch: what an operator gives up is known only when he does.
+func (d *drivenGroup) Forced() {
+	d.begins[len(d.begins)-1].MayLose |= op.LosesSynced
+	d.watch.Forced(0)
+}
+
 // began: a replica is where an incarnation begins.
 func (d *drivenGroup) began(e *observe.Event) {
 	d.in, d.committed = op.Incarnation(e.Count), e.Op

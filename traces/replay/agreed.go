@@ -21,6 +21,7 @@ import (
 // agreed is what such a group has. A nil one is no such group.
 type agreed struct {
 	acks     []ack          // by id: up to where it told who leads now that it holds the log
+	late     []ack          // by id: the same, as of before it lost its memory
 	floor    int            // the first op of the leader's term
 	term     int            // of the specification
 	terms    map[uint64]int // of the present incarnation, by those of the implementation
@@ -33,14 +34,26 @@ type ack struct{ member, op uint64 }
 
 // agreeing makes a group that has begun one that is led so.
 func (g *group) agreeing() {
-	g.agreed = &agreed{acks: make([]ack, len(g.members)), term: 1}
+	g.agreed = &agreed{term: 1}
+	g.agreed.unheard(len(g.members))
 	g.agreed.terms = map[uint64]int{g.members[g.lead].r.View().Term: 1}
 }
 
 // begins begins a new incarnation, which the specification gives a term.
 func (a *agreed) begins(members int) {
-	a.acks, a.floor, a.terms = make([]ack, members), 0, map[uint64]int{}
+	a.unheard(members)
+	a.floor, a.terms = 0, map[uint64]int{}
 	a.term++
+}
+
+// unheard drops what was told to who led before.
+func (a *agreed) unheard(members int) { a.acks, a.late = make([]ack, members), make([]ack, members) }
+
+// forgets: of what a member said it may hold no more. That is still on its way.
+func (a *agreed) forgets(id int) {
+	if a.acks[id].op > 0 {
+		a.late[id], a.acks[id] = a.acks[id], ack{}
+	}
 }
 
 // past is an op that was counted without those that took members in.
@@ -232,10 +245,14 @@ func takeCommitBy(g *group, a *behaviours.Act) error {
 				return err
 			}
 		}
-		if g.agreed.acks[id].op < g.own(by) {
+		said := g.agreed.acks[id]
+		if said.op < g.own(by) {
+			said = g.agreed.late[id]
+		}
+		if said.op < g.own(by) {
 			return &missing{a.Action}
 		}
-		yes := &raftpb.Message{Type: raftpb.MsgAppResp.Enum(), From: ptr(g.agreed.acks[id].member), To: ptr(l.r.View().Member), Term: ptr(l.r.View().Term), Index: ptr(g.own(by))}
+		yes := &raftpb.Message{Type: raftpb.MsgAppResp.Enum(), From: ptr(said.member), To: ptr(l.r.View().Member), Term: ptr(l.r.View().Term), Index: ptr(g.own(by))}
 		if err := g.step(l, replica.Input{Message: &replica.Message{From: id, To: l.id, Incarnation: g.incarnation, Raft: yes}}); err != nil {
 			return err
 		}
@@ -272,7 +289,7 @@ func takeLosePower(g *group, a *behaviours.Act) error {
 		return err
 	}
 	g.ends(m, "PowerLoss")
-	g.agreed.acks[m.id] = ack{}
+	g.agreed.forgets(m.id)
 	if !ran {
 		return nil
 	}
@@ -282,7 +299,7 @@ func takeLosePower(g *group, a *behaviours.Act) error {
 func takeReplaceDisk(g *group, a *behaviours.Act) error {
 	m, ran := g.of(a), g.of(a).r != nil
 	g.ends(m, "PowerLoss")
-	g.agreed.acks[m.id] = ack{}
+	g.agreed.forgets(m.id)
 	m.disk, m.formatted = crashfs.New(), true
 	if err := m.makeDir(); err != nil || !ran {
 		return err
@@ -366,7 +383,7 @@ func takeElect(g *group, a *behaviours.Act) error {
 		return err
 	}
 	v := g.members[g.lead].r.View()
-	g.agreed.acks = make([]ack, len(g.members))
+	g.agreed.unheard(len(g.members))
 	g.agreed.term++
 	g.agreed.terms[v.Term] = g.agreed.term
 	g.agreed.floor = int(g.number(v.Last)) + 1

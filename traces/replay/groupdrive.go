@@ -14,7 +14,8 @@ import (
 
 // Watch sees what a group does. Stepped comes after every input of a replica, with what
 // clients are answered; Asked is told of a request before the leader hears of it, Ending of
-// an incarnation that is to end before any replica does, Served of messages that a replica
+// an incarnation that is to end before any replica does, Forced of an operator who has the
+// next one begin with what is left, Served of messages that a replica
 // sends to another one. Of a group that is led through AgreedLog Promised tells up to which
 // op a replica says that it has the log.
 type Watch interface {
@@ -23,6 +24,7 @@ type Watch interface {
 	Stepped(id int, r *replica.Replica, answers []replica.Answer)
 	Asked(token uint64, r *op.Request)
 	Ending(i op.Incarnation)
+	Forced()
 	Served(id int, chunk []byte)
 	Promised(id int, n op.Number)
 }

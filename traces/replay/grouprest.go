@@ -33,7 +33,10 @@ func (v *GroupDrive) free() error {
 		}
 		idle := true
 		for _, m := range g.members[1:] {
-			if m.r != nil && !m.r.View().Idle {
+			if m.r == nil {
+				continue
+			}
+			if v := m.r.View(); !v.Idle && !v.Sealed {
 				idle = false
 				if err := g.step(m, replica.Input{Work: true}); err != nil {
 					return err
@@ -75,7 +78,7 @@ const restTicks = 20 * electionTicks
 
 // Rest boots all replicas that are down, tells all of the last purge that was asked for,
 // and lets time pass until they have nothing left to do: those whose member is lost join
-// anew, or all go on in a new incarnation. The error says what keeps them from it.
+// anew, or all go on in a new incarnation, with what is left if an operator has to say so. The error says what keeps them from it.
 func (v *GroupDrive) Rest() error {
 	g := v.g
 	g.aside = nil
@@ -101,7 +104,7 @@ func (v *GroupDrive) Rest() error {
 		}
 		ends, err := g.plane.ends(g)
 		if err == nil && ends {
-			if err = g.begins(); err == nil {
+			if err = g.begins(true); err == nil {
 				err = v.intend()
 			}
 		}

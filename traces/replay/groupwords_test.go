@@ -21,6 +21,7 @@ func (unwatched) Booted(int, *replica.Replica)                    {}
 func (unwatched) Stepped(int, *replica.Replica, []replica.Answer) {}
 func (unwatched) Asked(uint64, *op.Request)                       {}
 func (unwatched) Ending(op.Incarnation)                           {}
+func (unwatched) Forced()                                         {}
 func (unwatched) Served(int, []byte)                              {}
 func (unwatched) Promised(int, op.Number)                         {}
 

@@ -233,7 +233,7 @@ func takeNewIncarnation(g *group, a *behaviours.Act) error {
 	if err := g.openAll(); err != nil {
 		return err
 	}
-	return g.begins()
+	return g.begins(false)
 }
 
 // openAll opens those that are down.
@@ -249,12 +249,12 @@ func (g *group) openAll() error {
 }
 
 // begins has all replicas say what they hold, as far as they have not lost that, the plane
-// decide, and all go on from what it chose.
-func (g *group) begins() error {
+// decide, or an operator, and all go on from what it chose.
+func (g *group) begins(operator bool) error {
 	if g.watch != nil {
 		g.watch.Ending(g.incarnation)
 	}
-	if err := g.plane.decide(g); err != nil {
+	if err := g.plane.decide(g, operator); err != nil {
 		return err
 	}
 	old := g.members[1].dir()

@@ -19,6 +19,7 @@ import (
 type plane struct {
 	of    []*meta.Machine // by machine, from 1
 	queue []meta.Message
+	reply meta.Reply // what an operator was answered last
 }
 
 func newPlane(n int, defects defect.Set) (*plane, error) {
@@ -55,6 +56,9 @@ func (p *plane) step(id int, in meta.Input) error {
 			return err
 		}
 		p.queue = append(p.queue, out.Messages...)
+		for _, a := range out.Answers {
+			p.reply = a.Reply
+		}
 		if in = (meta.Input{Work: true}); !out.Work {
 			return nil
 		}
@@ -67,12 +71,20 @@ func (p *plane) tick() error {
 		if err := p.step(id, meta.Input{Tick: true}); err != nil {
 			return err
 		}
-		for len(p.queue) > 0 {
-			m := p.queue[0]
-			p.queue = p.queue[1:]
-			if err := p.step(m.To, meta.Input{Message: &m}); err != nil {
-				return err
-			}
+		if err := p.drain(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain lets whatever is said arrive.
+func (p *plane) drain() error {
+	for len(p.queue) > 0 {
+		m := p.queue[0]
+		p.queue = p.queue[1:]
+		if err := p.step(m.To, meta.Input{Message: &m}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -92,8 +104,9 @@ func (p *plane) hears(id int, in op.Incarnation, s replica.Standing) {
 // decided is what the replica of a machine knows of the partition.
 func (p *plane) decided(id int) *meta.Partition { return p.of[id].State().Partition(0) }
 
-// decide has the plane begin the next incarnation of a group. All replicas run.
-func (p *plane) decide(g *group) error {
+// decide has the plane begin the next incarnation of a group. All replicas run. An operator,
+// if there is one, goes on with what is left where the plane must not.
+func (p *plane) decide(g *group, operator bool) error {
 	const most = 1000 // ticks: it waits for none as long
 	for range most {
 		later := 0
@@ -114,6 +127,11 @@ func (p *plane) decide(g *group) error {
 		}
 		if err := p.tick(); err != nil {
 			return err
+		}
+		if operator && p.fewShown(g) {
+			if err := p.force(g); err != nil {
+				return err
+			}
 		}
 	}
 	return fmt.Errorf("%w: the plane begins none after incarnation %d", &missing{"NewIncarnation"}, g.incarnation)
