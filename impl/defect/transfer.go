@@ -24,6 +24,8 @@ const (
 	PurgeRacesInstall
 	// DeletedTravels: what was deleted since an offer was made still leaves with it.
 	DeletedTravels
+	// StalePullKept: what nobody offers any more is not given up.
+	StalePullKept
 )
 
 func init() {
@@ -35,4 +37,5 @@ func init() {
 	names["boundary-not-rebased"] = BoundaryNotRebased
 	names["purge-races-install"] = PurgeRacesInstall
 	names["deleted-travels"] = DeletedTravels
+	names["stale-pull-kept"] = StalePullKept
 }

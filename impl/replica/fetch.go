@@ -93,6 +93,13 @@ func (r *Replica) giveUp() {
 	}
 }
 
+// giveUpStale ends a fetch of what nobody offers any more.
+func (r *Replica) giveUpStale() {
+	if !r.cfg.Defects.Has(defect.StalePullKept) {
+		r.giveUp()
+	}
+}
+
 // tickFetch asks again what was not answered, and gives up when nobody does, or
 // somebody else leads. What is stored for no fetch goes when it is of no use any more.
 func (r *Replica) tickFetch() {
@@ -104,7 +111,7 @@ func (r *Replica) tickFetch() {
 		return
 	}
 	if lead := r.node.Status().Leader; lead != 0 && lead != f.from || f.tries >= fetchTries {
-		r.giveUp()
+		r.giveUpStale()
 		return
 	}
 	if f.later--; f.later <= 0 {
@@ -125,7 +132,7 @@ func (r *Replica) takeTransfer(m *Message) error {
 		return nil
 	case t.Drop != nil:
 		if f.pull != nil && t.Drop.Offer == f.pull.Manifest().ID() { // it is not served any more
-			r.giveUp()
+			r.giveUpStale()
 			r.offered(m.Member)
 		}
 		return nil

@@ -23,7 +23,7 @@ var (
 // transfers are the defects that show only where state is moved to replicas that are
 // behind.
 var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred",
-	"purge-races-install", "deleted-travels"}
+	"purge-races-install", "deleted-travels", "stale-pull-kept"}
 
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
@@ -70,6 +70,7 @@ var Table = []Tooth{
 	{"settled-at-proposal", "ordered", "PurgeEventuallyApplied", journals, []string{"NoStuckReplica"}, faults.Network},
 	{"staged-rename-without-sync", "ordered", "AckDurable", onlyScript, nil, faults.None},
 	{"stale-auto-commit", "ordered", "NoLateProgress", all, []string{"BookmarkBound"}, faults.Network},
+	{"stale-pull-kept", "ordered", "NoStuckReplica", journals, nil, faults.All},
 	{"stale-read", "ordered", "NoPhantomEmpty", told, []string{"NoHiddenFresh"}, faults.All},
 	{"suspect-acks", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},
 	{"suspect-votes", "ordered", "AckDurable", journals, []string{"CommittedPrefixSafe", "NoStuckReplica"}, faults.PowerMinority},

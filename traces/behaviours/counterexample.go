@@ -52,6 +52,14 @@ var drivables = map[string]driven{
 		module: "SIMLiveness.tla", led: "LedLively", fair: "Fairly", set: "r3 = r3\n c1 = c1\n Asked <- GroupAsked\n MayLead <- MayLeadOn",
 		other: map[string]string{"Replicas": "= {r1, r2, r3}", "Ops": "<- LivelyOps", "MayPropose": "<- MayGoOn", "MaxCrashes": "= 0"},
 	},
+	"MCTransferLiveness.tla": {
+		module: "SIMTransferLiveness.tla", begins: "SimTransfer", led: "LedLively", fair: "Fairly",
+		set: "r3 = r3\n c1 = c1\n MaxIntent = 1\n Asked <- GroupAsked\n Holds <- SimHolds\n Lacks <- SimLacks\n Besides <- SimBesides\n SimShown <- TransferShown",
+		other: map[string]string{
+			"Replicas": "= {r1, r2, r3}", "Ops": "<- LivelyOps", "MayPropose": "<- MayGoOn", "MaxOps": "= 3", "MayAsk": "<- MayAskAmid", "MayLead": "<- MayNot", "MayCrash": "<- MayLeave",
+			"MayAccept": "", "MayDrop": "<- MayNot", "MayLetGo": "",
+		},
+	},
 }
 
 // beginning are those of models in which new incarnations begin.

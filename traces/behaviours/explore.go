@@ -46,6 +46,7 @@ var modules = map[string]Header{
 	"SIMTransferReset.tla":          {Design: "reset-record"},
 	"SIMOrderedGroup.tla":           {Design: "ordered", Replicas: 3},
 	"SIMLiveness.tla":               {Design: "ordered", Replicas: 3},
+	"SIMTransferLiveness.tla":       {Design: "ordered", Replicas: 3},
 	"SIMOrderedGroupSuccession.tla": {Design: "ordered", Replicas: 3},
 	"SIMAdvanceGroupSuccession.tla": {Design: "advance", Replicas: 3},
 	"SIMAdvanceGroup.tla":           {Design: "advance", Replicas: 3},

@@ -42,6 +42,7 @@ func ties(root string, list []models.Model) ([]check, error) {
 		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model, follows), r.module+".tla", r.module+".cfg"))
 	}
 	out = append(out, testCheck("round trip of settled-at-proposal", "linearizability/scenario", pattern("TestFoundAgain", "defect-settled-at-proposal"), "SIMLiveness.tla", "defects/settled-at-proposal.cfg"))
+	out = append(out, testCheck("round trip of stale-pull-kept", "linearizability/scenario", pattern("TestFoundAgain", "defect-stale-pull-kept"), "SIMTransferLiveness.tla", "defects/stale-pull-kept.cfg"))
 	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition.tla",
 		"MCPartition.cfg", "MCPartitionContinue.cfg", "MCPartitionSessionsFew.cfg", "MCPartitionSuccession.cfg")), nil
 }
