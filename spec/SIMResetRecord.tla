@@ -26,6 +26,13 @@ SimNext ==
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, driven>>
 
+(* A trace in which nobody has applied an op shows nothing, so what is created again has      *)
+(* applied its log. And a file whose name was not synced leaves nothing that comes back       *)
+(* because the sync of its removal failed.                                       *)
+Led ==
+    /\ last'.a = "Recreate" => up # "down" /\ mem.applied = Len(log)
+    /\ RetrySync /\ last'.a = "UnlinkBookmarks" => disk.files[last'.k].synced = Len(disk.files[last'.k].es)
+
 (* Crashes are counted and not shown: behaviours that take every transition may have more  *)
 (* of them than the model.                                                    *)
 SimView == <<store, driven, ghost_crashes>>

@@ -135,6 +135,9 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	if p := replay.PolicyOf(b); p != (replica.Policy{}) {
 		head += fmt.Sprintf("messages: %s\nbookmarks: %s\n", p.Messages, p.Bookmarks)
 	}
+	if v := replay.VariantsOf(b); v != (replica.Variants{}) {
+		head += fmt.Sprintf("variant: %s\n", strings.ReplaceAll(v.String(), ",", " "))
+	}
 	answers := slices.Repeat([]string{"?"}, len(steps))
 	s, err := Parse(file, head+"\n"+written(steps, answers, answers))
 	if err != nil {

@@ -56,7 +56,7 @@ type driven struct {
 	watch *invariant.Checker
 	now   int64
 	up    bool
-	part  op.Partition // as which those who watch know it: another one when op numbers begin anew
+	part  op.Partition // as which those who watch know it: another one when op numbers begin anew, or it is created again
 }
 
 // Observe is what the replica tells.
@@ -87,7 +87,7 @@ func (r *Result) drive(on defect.Set) {
 	d.watch.Sound()
 	d.watch.Policy(r.Policy)
 	var err error
-	if d.Drive, err = replay.NewDrive(r.Design, r.Policy, on, d); err != nil {
+	if d.Drive, err = replay.NewDrive(r.Design, r.Scenario.Variants, r.Policy, on, d); err != nil {
 		r.Undecided = err.Error()
 		return
 	}
@@ -130,8 +130,12 @@ func (r *Result) red(property, reason string) {
 // take takes an action and says what the replica then is.
 func (d *driven) take(a *behaviours.Act) string {
 	err := d.Take(a)
-	if err == nil && a.Action == "BeginSequence" {
+	switch {
+	case err != nil:
+	case a.Action == "BeginSequence":
 		err = d.beginsAnew()
+	case a.Action == "Recreate":
+		d.part++
 	}
 	d.look()
 	for _, x := range d.Told() {
@@ -220,7 +224,7 @@ func (d *driven) rest() string {
 func (r *Result) sequences() int {
 	n := 1
 	for _, x := range r.Scenario.Steps {
-		if x.act.Action == "BeginSequence" {
+		if x.act.Action == "BeginSequence" || x.act.Action == "Recreate" {
 			n++
 		}
 	}
@@ -239,7 +243,7 @@ func (d *driven) beginsAnew() error {
 func (r *Result) DrivenTrace() (*traces.Trace, error) {
 	var out bytes.Buffer
 	w := traces.NewWriter(&out, traces.Header{
-		Design: r.Design.String(), Replicas: r.seen, Partitions: r.sequences(), Messages: r.Policy.Messages.String(), Bookmarks: r.Policy.Bookmarks.String(),
+		Design: r.Design.String(), Variant: r.Scenario.Variants.String(), Replicas: r.seen, Partitions: r.sequences(), Messages: r.Policy.Messages.String(), Bookmarks: r.Policy.Bookmarks.String(),
 	})
 	for _, e := range r.Trace {
 		w.Observe(e)

@@ -29,8 +29,6 @@ const (
 // notLed are models that violate a property by actions through which no replica is led,
 // and why.
 var notLed = map[string]string{
-	"defect-floor-kept-across-incarnations": "another partition of the same name has another directory and identity, and those that are led have one",
-
 	"defect-older-incarnation-accepted": "who takes a state is not led into a new incarnation",
 	"witness-refuses-older":             "who takes a state is not led into a new incarnation",
 	"witness-other-floor":               "floors that differ are a violation, of BoundaryAgreement, by the nature of the design",
@@ -38,9 +36,8 @@ var notLed = map[string]string{
 	"witness-filters-on":  "who watches is not shown what a sender has beyond the op that it offers, which its floor counts",
 	"witness-lacks-purge": "a replica that has purged has synced the purge, so what it shows of the log has it",
 
-	"defect-ack-carried":            "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
-	"defect-two-incarnations":       "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
-	"limit-reset-record-retry-sync": "the disk of who is led fails before a call, and not such that the next one proves nothing",
+	"defect-ack-carried":      "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
+	"defect-two-incarnations": "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
 }
 
 // modulesNotLed are the modules of models of which no replica is led the way of a

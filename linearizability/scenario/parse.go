@@ -63,8 +63,8 @@ func Parse(file, text string) (*Scenario, error) {
 		return nil, end.bad(1, "variant %s: want design reset-record alone", s.Variants)
 	case slices.ContainsFunc(s.Refuses, func(id int) bool { return id > s.Replicas }):
 		return nil, end.bad(1, "refuses: want replicas up to r%d", s.Replicas)
-	case s.driven && (slices.ContainsFunc(s.Steps, func(x Step) bool { return x.act == nil }) || s.Replicas == 5 || s.Partitions != 1 || len(s.Ways()) != 1 || s.Replicas == 1 && s.Policies[0] != replica.Policy{} && s.Designs[0] != replica.ResetRecord || s.Variants != replica.Variants{}):
-		return nil, end.bad(1, "take: want nothing but actions, by one replica or three of one partition under one design, by one under the policies persisted, but of reset-record")
+	case s.driven && (slices.ContainsFunc(s.Steps, func(x Step) bool { return x.act == nil }) || s.Replicas == 5 || s.Partitions != 1 || len(s.Ways()) != 1 || s.Replicas == 1 && s.Policies[0] != replica.Policy{} && s.Designs[0] != replica.ResetRecord || s.Variants != replica.Variants{} && s.Replicas > 1):
+		return nil, end.bad(1, "take: want nothing but actions, by one replica or three of one partition under one design, by one under the policies persisted, but of reset-record, of which one alone may be a variant")
 	case len(s.Steps) == 0:
 		return nil, end.bad(1, "there is no step")
 	case (s.Defect == "") != (s.Red == ""):

@@ -35,7 +35,7 @@ var drivables = map[string]driven{
 	"MCOrderedLocal.tla":     {module: "SIMOrdered.tla", set: "Covered <- SimCovered"},
 	"MCTransfer.tla":         {module: "SIMTransfer.tla", set: "Covered <- SimCovered\n Offered <- SimOffered", led: "Led", shows: "LedShowing", other: map[string]string{"Ops": "<- LedOps", "MaxOps": "= 4"}},
 	"MCAdvance.tla":          {module: "SIMAdvance.tla", set: "Covered <- SimCovered"},
-	"MCResetRecord.tla":      {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting"},
+	"MCResetRecord.tla":      {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: "Led", shows: "Led"},
 	"MCResetRecordGroup.tla": {module: "SIMResetRecordGroup.tla", shows: "Led", other: map[string]string{"Replicas": "= {r1, r2, r3}"}},
 	"MCTransferReset.tla":    {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
 	"MCAgreedLog.tla":        {module: "SIMAgreedLog.tla", led: "Led", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},

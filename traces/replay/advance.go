@@ -55,7 +55,7 @@ func takeListOffsets(d *driver, a *behaviours.Act) error {
 // takePowerLossAdvance keeps what the specification says is left. It counts batches that
 // are removed, too.
 func takePowerLossAdvance(d *driver, a *behaviours.Act) error {
-	now, err := readTagged(d.stopped())
+	now, err := d.readTagged(d.stopped())
 	if err != nil {
 		return err
 	}
@@ -128,13 +128,13 @@ func wantAdvance(s map[string]any) map[string]any {
 
 // advanceDisk is the variable disk of Advance in that form.
 func (d *driver) advanceDisk() (map[string]any, error) {
-	now, err := readTagged(d.stopped())
+	now, err := d.readTagged(d.stopped())
 	if err != nil {
 		return nil, err
 	}
 	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
-	kept, err := readTagged(least)
+	kept, err := d.readTagged(least)
 	if err != nil {
 		return nil, err
 	}

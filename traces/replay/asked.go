@@ -37,7 +37,7 @@ func (d *driver) has(n, more int) error {
 // whileDown are actions that are nobody's business who is down, inBoot those of a cleanup
 // that a boot ends.
 var (
-	whileDown = []observe.Action{"PowerLoss", "CommitElsewhere", "BeginSequence"}
+	whileDown = []observe.Action{"PowerLoss", "CommitElsewhere", "BeginSequence", "Recreate"}
 	inBoot    = []observe.Action{"UnlinkBookmarks", "SyncBookmarks", "PurgeComplete", "ProcessCrash"}
 )
 

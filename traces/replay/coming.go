@@ -172,11 +172,11 @@ func takeCompact(d *driver, a *behaviours.Act) error {
 		}
 	}
 	fs := d.disk.FS()
-	home, err := homeOn(fs)
+	home, err := d.homeOn(fs)
 	if err != nil {
 		return err
 	}
-	first, err := firstOf(fs, home)
+	first, err := d.firstOf(fs, home)
 	if err != nil {
 		return err
 	}

@@ -78,10 +78,8 @@ func plain(rows []GroupRow) (out []Row) {
 var untakenActions = []struct{ module, action, why string }{
 	{"Partition", "", "a contract, not a replica: `model` is compared with it, transition by transition"},
 	{"ResetRecord", "DropFloor", "in a Boot that follows a BeginSequence, before anything is read"},
-	{"ResetRecord", "RecordNotSynced", "the disk of the driver fails before a call, not after it"},
-	{"ResetRecord", "Recreate", "another partition of the same name has another directory and identity, and those that are led have one"},
+	{"ResetRecord", "RecordNotSynced", "it stops a replica, but one of the variant retry-sync, and no counterexample of that has it"},
 	{"ResetRecord", "Refuse", "who has come to lead leads on"},
-	{"ResetRecord", "SyncFails", "the replica stops: that is a PowerLoss"},
 	{"ResetRecordGroup", "BeginSequence", "all replicas lose their journals"},
 }
 

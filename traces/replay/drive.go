@@ -23,12 +23,12 @@ type Drive struct {
 }
 
 // NewDrive begins with an empty disk. What the replica does goes to sink.
-func NewDrive(design replica.Design, policy replica.Policy, defects defect.Set, sink observe.Sink) (*Drive, error) {
+func NewDrive(design replica.Design, variants replica.Variants, policy replica.Policy, defects defect.Set, sink observe.Sink) (*Drive, error) {
 	d, err := newDriver(design, defects)
 	if err != nil {
 		return nil, err
 	}
-	d.policy = policy
+	d.policy, d.variants = policy, variants
 	i := slices.IndexFunc(Table, func(t Design) bool { return t.Name == design.String() })
 	d.sink = sink
 	return &Drive{d, &Table[i]}, nil
@@ -74,7 +74,7 @@ func (v *Drive) Take(a *behaviours.Act) error {
 		return ErrNotTaken
 	}
 	ends := a.Action == "ProcessCrash" || a.Action == "PowerLoss" || a.Action == "BeginSequence"
-	if o := d.opening; ends && o != nil { // what the boot has done is told now
+	if o := d.opening; (ends || a.Action == "Recreate") && o != nil { // what the boot has done is told now
 		d.opening = nil
 		o.image(d)
 	}

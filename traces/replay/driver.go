@@ -12,6 +12,7 @@ import (
 	"purgelab/impl/observe"
 	"purgelab/impl/record"
 	"purgelab/impl/replica"
+	"purgelab/impl/vfs"
 	"purgelab/impl/vfs/crashfs"
 	"purgelab/impl/vfs/faultfs"
 	"purgelab/model/op"
@@ -25,13 +26,40 @@ const (
 
 var identity = record.Identity{Cluster: 1, Partition: 0, Replica: self, Incarnation: 1}
 
+// place is where the files of a partition lie on a disk, and whose they say that they are.
+// One that is created again under the same name has another.
+type place struct {
+	dir      string
+	identity record.Identity
+}
+
+var firstPlace = place{dir, identity}
+
+// next is that of who comes after it.
+func (p place) next() place {
+	p.identity.Incarnation++
+	p.dir = fmt.Sprintf("%s-i%d", dir, p.identity.Incarnation)
+	return p
+}
+
+// make makes the folder.
+func (p place) make(fs vfs.FS) error {
+	format := replica.Config{ID: self, Cluster: p.identity.Cluster, Incarnation: p.identity.Incarnation, FS: fs, Dir: p.dir}
+	if err := errors.Join(fs.Mkdir("replay.mkdir", p.dir), fs.SyncDir("replay.mkdir", "."), replica.Format(format)); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return nil
+}
+
 // driver leads one replica through a behaviour: it is its machine, which it stops and
 // boots, its disk, of which it chooses what outlives a loss of power, and the leader
 // from which it gets ops.
 type driver struct {
+	place
 	design    replica.Design
 	defects   defect.Set
 	policy    replica.Policy
+	variants  replica.Variants
 	losses    uint64 // of power
 	disk      *crashfs.Disk
 	r         *replica.Replica // nil: down
@@ -62,13 +90,8 @@ type driver struct {
 }
 
 func newDriver(design replica.Design, defects defect.Set) (*driver, error) {
-	d := &driver{design: design, defects: defects, disk: crashfs.New(), faults: faultfs.NewSet(), parted: unparted, term: firstTerm}
-	fs := d.disk.FS()
-	format := replica.Config{ID: self, Cluster: identity.Cluster, FS: fs, Dir: dir}
-	if err := errors.Join(fs.Mkdir("replay.mkdir", dir), fs.SyncDir("replay.mkdir", "."), replica.Format(format)); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
-	}
-	return d, nil
+	d := &driver{place: firstPlace, design: design, defects: defects, disk: crashfs.New(), faults: faultfs.NewSet(), parted: unparted, term: firstTerm}
+	return d, d.make(d.disk.FS())
 }
 
 // Observe keeps what the replica tells.
@@ -94,8 +117,8 @@ func (d *driver) boot() error {
 // open opens the replica on a disk, the same way each time in one boot.
 func (d *driver) open(disk *crashfs.Disk) (*replica.Replica, error) {
 	cfg := replica.Config{
-		ID: self, Members: []int{self, leader}, Cluster: identity.Cluster, Design: d.design, FS: d.faults.Wrap(disk.FS()), Dir: dir,
-		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, Policy: d.policy, BootID: 1 + d.losses,
+		ID: self, Members: []int{self, leader}, Cluster: d.identity.Cluster, Incarnation: d.identity.Incarnation, Design: d.design, FS: d.faults.Wrap(disk.FS()), Dir: d.dir,
+		HeartbeatTicks: 5, ElectionTicks: 30, CheckpointOps: 1 << 20, Sessions: 1, Policy: d.policy, Variants: d.variants, BootID: 1 + d.losses,
 		JournalBytes: 1, Compact: replica.Compaction{Bytes: 1}, // every op is in a file of its own: any number can be dropped
 		Rand: rand.New(rand.NewPCG(1, d.boots)), Sink: d, Defects: d.defects,
 	}
@@ -215,7 +238,7 @@ func (d *driver) agree() error {
 // tell brings a message of the other replica, and does what consensus has to do then.
 func (d *driver) tell(m *raftpb.Message) error {
 	m.From, m.To = ptr[uint64](leader), ptr[uint64](self)
-	if err := d.step(replica.Input{Message: &replica.Message{From: leader, To: self, Incarnation: 1, Raft: m}}); err != nil {
+	if err := d.step(replica.Input{Message: &replica.Message{From: leader, To: self, Incarnation: d.identity.Incarnation, Raft: m}}); err != nil {
 		return err
 	}
 	return d.agree()

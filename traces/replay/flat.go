@@ -29,9 +29,9 @@ type flatLayout struct {
 	marks map[string][]mark // by key: versions, the oldest first
 }
 
-func readFlat(disk *crashfs.Disk) (*flatLayout, error) {
+func (p place) readFlat(disk *crashfs.Disk) (*flatLayout, error) {
 	fs := disk.FS()
-	home, err := homeOn(fs)
+	home, err := p.homeOn(fs)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func readFlat(disk *crashfs.Disk) (*flatLayout, error) {
 		home: home, ckpt: map[string]any{"applied": 0.0, "start": 0.0, "end": 0.0, "resetting": 0.0}, reset: map[string]any{"g": 0.0, "floor": 0.0},
 		marks: map[string][]mark{},
 	}
-	b, err := readRecord(fs, home+"/checkpoint")
+	b, err := p.readRecord(fs, home+"/checkpoint")
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func readFlat(disk *crashfs.Disk) (*flatLayout, error) {
 			"end": float64(binary.LittleEndian.Uint64(b[16:])), "resetting": float64(binary.LittleEndian.Uint32(b[56:])),
 		}
 	}
-	if b, err = readRecord(fs, home+"/purge.reset"); err != nil {
+	if b, err = p.readRecord(fs, home+"/purge.reset"); err != nil {
 		return nil, err
 	}
 	if b != nil {
 		f.reset = map[string]any{"g": float64(binary.LittleEndian.Uint32(b)), "floor": number(binary.LittleEndian.Uint64(b[8:]))}
 	}
-	if b, err = readRecord(fs, home+"/purge.gen"); err != nil {
+	if b, err = p.readRecord(fs, home+"/purge.gen"); err != nil {
 		return nil, err
 	}
 	if b != nil {
@@ -86,8 +86,8 @@ func readSegments(fs vfs.FS, path string) (*folder, error) {
 }
 
 // readRecord is the value of a record, nil if there is none.
-func readRecord(fs vfs.FS, name string) ([]byte, error) {
-	b, answer, err := record.Read(fs, name, identity)
+func (p place) readRecord(fs vfs.FS, name string) ([]byte, error) {
+	b, answer, err := record.Read(fs, name, p.identity)
 	if answer == record.Absent {
 		return nil, nil
 	}
@@ -127,13 +127,13 @@ func readVersions(fs vfs.FS, name string) ([]mark, error) {
 
 // resetDisk is the variable disk of ResetRecord as wantReset has it.
 func (d *driver) resetDisk() (map[string]any, error) {
-	now, err := readFlat(d.stopped())
+	now, err := d.readFlat(d.stopped())
 	if err != nil {
 		return nil, err
 	}
 	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
-	stable, err := readFlat(least)
+	stable, err := d.readFlat(least)
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,12 @@ func PolicyOf(b *behaviours.Behaviour) (p replica.Policy) {
 	return p
 }
 
+// VariantsOf are the variants of reset-record of which a behaviour is one: only one that tries
+// a sync again goes on after it failed.
+func VariantsOf(b *behaviours.Behaviour) replica.Variants {
+	return replica.Variants{RetrySync: slices.ContainsFunc(b.Acts, func(a behaviours.Act) bool { return a.Action == "SyncFails" && a.With["step"] != nil })}
+}
+
 // change is a change of members that is on its way: op n, of which replica, and which step
 // of it, as the specification's models call them.
 type change struct {

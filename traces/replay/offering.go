@@ -141,13 +141,13 @@ func (d *driver) purgeAt(log []proposal, x state) error {
 // saved is the op of the last checkpoint.
 func (d *driver) saved() (int, error) {
 	if d.design == replica.ResetRecord {
-		now, err := readFlat(d.disk)
+		now, err := d.readFlat(d.disk)
 		if err != nil {
 			return 0, err
 		}
 		return integer(now.ckpt["applied"]), nil
 	}
-	now, err := readTagged(d.disk)
+	now, err := d.readTagged(d.disk)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func (d *driver) saved() (int, error) {
 // the replica did not have.
 func (d *driver) engine(n int, defects defect.Set) (engine.Engine, error) {
 	o := engine.Options{
-		FS: d.disk.FS(), Dir: dir, Identity: identity, Defects: defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
+		FS: d.disk.FS(), Dir: d.dir, Identity: d.identity, Defects: defects, HighestOp: func() op.Number { return op.Number(n) + 1 },
 	}
 	if d.design == replica.ResetRecord {
 		e, _, err := flat.Open(flat.Options{Options: o})

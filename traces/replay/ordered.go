@@ -17,7 +17,7 @@ func (p progress) switched() bool { return p.steps >= 2 }
 
 // takePowerLossOrdered keeps what the specification says is left.
 func takePowerLossOrdered(d *driver, a *behaviours.Act) error {
-	now, err := readTagged(d.stopped())
+	now, err := d.readTagged(d.stopped())
 	if err != nil {
 		return err
 	}

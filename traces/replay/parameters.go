@@ -18,8 +18,8 @@ import (
 var parameters = map[observe.Action]string{
 	"Boot": "", "Serve": "", "ProcessCrash": "", "PowerLoss": "keep", "Answer": "q", "ListOffsets": "start end", "Checkpoint": "", "Reclaim": "", "Compact": "n",
 	"Materialize": "n o", "PurgeBegin": "n g", "PurgeSwitch": "n g", "PurgeComplete": "g", "PurgeDuplicate": "n g",
-	"Journal": "n o", "Cut": "n", "BeginSequence": "", "Filtered": "n", "ResetFrontier": "g", "UnlinkSegments": "", "SyncSegments": "", "ResetRecord": "", "UnlinkBookmarks": "",
-	"SyncBookmarks": "", "StepFails": "step", "RetryPurge": "", "Hold": "o", "Release": "",
+	"Journal": "n o", "Cut": "n", "BeginSequence": "", "Recreate": "", "Filtered": "n", "ResetFrontier": "g", "UnlinkSegments": "", "SyncSegments": "", "ResetRecord": "", "UnlinkBookmarks": "",
+	"SyncBookmarks": "", "StepFails": "step", "SyncFails": "step", "RetryPurge": "", "Hold": "o", "Release": "",
 	"CommitElsewhere": "o", "StageManifest": "n", "RefuseTransfer": "n", "StageChunk": "", "SyncPiece": "", "StageState": "", "CommitInstall": "", "DropTransfer": "",
 }
 

@@ -57,7 +57,7 @@ func follow(b *behaviours.Behaviour, defects defect.Set, took func(*driver, *beh
 	if err != nil {
 		return nil, err
 	}
-	d.policy = PolicyOf(b)
+	d.policy, d.variants = PolicyOf(b), VariantsOf(b)
 	if len(b.Acts) > 0 {
 		d.coming.shown = b.Acts[0].State["stage"] != nil
 	}

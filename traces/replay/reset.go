@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"strings"
 
 	"purgelab/impl/observe"
@@ -28,6 +29,7 @@ var resetRows = []Row{
 	{"SyncBookmarks", "take steps of the purge; in a boot, stop it after the second folder", "impl/engine/flat: wipe.syncBookmarks", "One step for each folder.", takeSyncBookmarks},
 	{"PurgeComplete", "take steps of the purge; in a boot, let it end", "impl/engine/flat: wipe.complete", "", takePurgeCompleteReset},
 	{"StepFails", "have the disk refuse the call of the next step, take it", "impl/replica: purgeStep", "A sync that fails stops the replica instead. In counterexamples only.", takeStepFails},
+	{"SyncFails", "have the disk forget the names that the sync of the next step is for, take it", "impl/replica: purgeStep", "Of the variant retry-sync; any other replica stops: that is a PowerLoss. In counterexamples only.", takeSyncFails},
 	{"RetryPurge", "none", "impl/replica: retried", "In the step that comes next. In counterexamples only.", takeNothing},
 	{"Hold", "let time pass until the replica leads, ask it for `o`", "impl/replica: hold", "In counterexamples only.", takeHold},
 	{"Release", "none", "impl/replica: release", "In the step that ends the purge. In counterexamples only.", takeNothing},
@@ -43,6 +45,7 @@ var resetRows = []Row{
 	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
 	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
 	{"BeginSequence", "end the program, keep nothing that was not synced; open the replica until op numbers have begun anew", "impl/replica: beginSequence", "Messages and bookmarks are replicated then. In counterexamples only.", takeBeginSequence},
+	{"Recreate", "end the program; make a folder of another incarnation beside that of the first, which stays", "impl/replica: Format", "In counterexamples only.", takeRecreate},
 	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
 }
 
@@ -87,7 +90,7 @@ func takeBootReset(d *driver, a *behaviours.Act) error {
 	if d.coming.installed != nil {
 		return takeBoot(d, a)
 	}
-	disk, err := readFlat(d.disk)
+	disk, err := d.readFlat(d.disk)
 	if err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func takeProcessCrashReset(d *driver, _ *behaviours.Act) error {
 // takePowerLossReset keeps what the state after it shows.
 func takePowerLossReset(d *driver, a *behaviours.Act) error {
 	was, is := d.was["disk"].(map[string]any), a.State["disk"].(map[string]any)
-	now, err := readFlat(d.stopped())
+	now, err := d.readFlat(d.stopped())
 	if err != nil {
 		return err
 	}
@@ -254,14 +257,33 @@ var refused = map[string]string{
 func takeStepFails(d *driver, a *behaviours.Act) error {
 	step, _ := a.With["step"].(string)
 	label := refused[step]
-	home, err := homeOn(d.disk.FS())
+	home, err := d.homeOn(d.disk.FS())
 	if err != nil {
 		return err
 	}
 	if len(list(d.disk.FS(), bookmarksIn(home))) == 0 && step == "clean" {
 		label = syncBookmarks
 	}
-	rule, err := faultfs.Parse("fail-before label=" + label)
+	return d.failing(faultfs.FailBefore, label, a.Action)
+}
+
+// synced are the syncs of folders among them.
+var synced = map[string]string{"unlinked": syncSegments, "clean": syncBookmarks}
+
+// takeSyncFails: what the sync was for is lost, and the cache shows it. Both folders of
+// bookmarks are one here, and the first of the two is where bookmarks are.
+func takeSyncFails(d *driver, a *behaviours.Act) error {
+	step, _ := a.With["step"].(string)
+	label, ok := synced[step]
+	if !d.variants.RetrySync || !ok {
+		return &unfit{fmt.Sprintf("step %q: want one that ends with the sync of a folder, and the variant retry-sync", step)}
+	}
+	return d.failing(faultfs.NamesForget, label, a.Action)
+}
+
+// failing has one call of the purge fail, and the steps up to it taken.
+func (d *driver) failing(how faultfs.Action, label string, action observe.Action) error {
+	rule, err := faultfs.Parse(string(how) + " label=" + label)
 	if err != nil {
 		return err
 	}
@@ -273,5 +295,5 @@ func takeStepFails(d *driver, a *behaviours.Act) error {
 			return err
 		}
 	}
-	return &missing{a.Action}
+	return &missing{action}
 }

@@ -21,23 +21,24 @@ import (
 // This file reads what a disk shows of a state on its way, or installed.
 
 // homeOn is where the files of the replica lie, as its record says.
-func homeOn(fs vfs.FS) (string, error) {
-	b, answer, err := record.Read(fs, dir+"/member", identity)
+func (p place) homeOn(fs vfs.FS) (string, error) {
+	b, answer, err := record.Read(fs, p.dir+"/member", p.identity)
 	if answer != record.Value {
-		return dir, err
+		return p.dir, err
 	}
 	var member []any
 	if err := cbor.Unmarshal(b, &member); err != nil {
 		return "", fmt.Errorf("record member: %w", err)
 	}
 	if home, ok := member[1].(string); ok && home != "." {
-		return dir + "/" + home, nil
+		return p.dir + "/" + home, nil
 	}
-	return dir, nil
+	return p.dir, nil
 }
 
 // stage is a home that is being filled.
 type stage struct {
+	place
 	home string // empty: there is none
 	m    *transfer.Manifest
 	flat bool // in the layout of package engine/flat
@@ -49,7 +50,7 @@ func (s *stage) messages(fs vfs.FS) (*folder, error) {
 	if s.flat {
 		return readSegments(fs, segmentsIn(s.home))
 	}
-	return readFolder(fs, s.folder())
+	return s.readFolder(fs, s.folder())
 }
 
 // folder is where they lie in the layout of package engine/tagged.
@@ -57,25 +58,25 @@ func (s *stage) folder() string { return s.home + "/gen-" + strconv.Itoa(int(s.m
 
 // staging finds the home that a transfer fills.
 func (d *driver) staging(fs vfs.FS, present string) (*stage, error) {
-	names, err := fs.List(dir)
+	names, err := fs.List(d.dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{}
+	s := &stage{place: d.place}
 	number := func(home string) int { // homes are numbered as they are made; 0 is the first
-		n, _ := strconv.Atoi(strings.TrimPrefix(home, dir+"/h"))
+		n, _ := strconv.Atoi(strings.TrimPrefix(home, d.dir+"/h"))
 		return n
 	}
 	for _, name := range names {
-		home := dir + "/" + strings.TrimSuffix(name, "/")
+		home := d.dir + "/" + strings.TrimSuffix(name, "/")
 		if number(home) <= number(present) { // one before
 			continue
 		}
-		m, err := transfer.Staged(fs, home, identity)
+		m, err := transfer.Staged(fs, home, d.identity)
 		if err != nil || m == nil {
 			return nil, err
 		}
-		s = &stage{home: home, m: m, flat: d.design == replica.ResetRecord}
+		s = &stage{place: d.place, home: home, m: m, flat: d.design == replica.ResetRecord}
 		if s.f, err = s.messages(fs); err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func (d *driver) staging(fs vfs.FS, present string) (*stage, error) {
 // whole tells whether all records of the home are there.
 func (s *stage) whole(fs vfs.FS) bool {
 	there := func(file string) bool {
-		_, answer, _ := record.Read(fs, file, identity)
+		_, answer, _ := record.Read(fs, file, s.identity)
 		return answer == record.Value
 	}
 	in, last := s.folder(), "/marker"
@@ -102,20 +103,20 @@ func (s *stage) whole(fs vfs.FS) bool {
 func (d *driver) staged(out map[string]any) error {
 	disk := d.stopped()
 	fs := disk.FS()
-	home, err := homeOn(fs)
+	home, err := d.homeOn(fs)
 	if err != nil {
 		return err
 	}
 	from := 0.0
-	if home != dir {
-		m, err := transfer.Staged(fs, home, identity)
+	if home != d.dir {
+		m, err := transfer.Staged(fs, home, d.identity)
 		if err != nil || m == nil {
 			return fmt.Errorf("%s: no manifest: %w", home, err)
 		}
 		from = number(uint64(m.Point.Applied))
 	}
 	out["root"] = from
-	if out["first"], err = firstOf(fs, home); err != nil {
+	if out["first"], err = d.firstOf(fs, home); err != nil {
 		return err
 	}
 	s, err := d.staging(fs, home)
@@ -146,8 +147,8 @@ func (d *driver) staged(out map[string]any) error {
 }
 
 // firstOf is the op above which the journal of a home begins.
-func firstOf(fs vfs.FS, home string) (float64, error) {
-	n, err := journal.Begins(fs, home+"/journal", identity)
+func (p place) firstOf(fs vfs.FS, home string) (float64, error) {
+	n, err := journal.Begins(fs, home+"/journal", p.identity)
 	return number(uint64(n)), err
 }
 
@@ -179,7 +180,7 @@ func (d *driver) onItsWay(a *behaviours.Act) (func(crashfs.Change) bool, error) 
 		return all, nil
 	}
 	fs := d.stopped().FS()
-	home, err := homeOn(fs)
+	home, err := d.homeOn(fs)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestStopsInBoot(t *testing.T) {
 	require.Equal(t, []observe.Event{{Action: "PowerLoss", Replica: 2}}, events)
 	require.Nil(t, v.Member(2))
 
-	alone, err := NewDrive(replica.Ordered, replica.Policy{}, 0, told{events: &events})
+	alone, err := NewDrive(replica.Ordered, replica.Variants{}, replica.Policy{}, 0, told{events: &events})
 	require.NoError(t, err)
 	require.NoError(t, removeAll(alone.d.disk.FS(), dir))
 	events = nil

@@ -54,14 +54,14 @@ func number(n uint64) float64 { return counted(n, 1) }
 func counted(n, before uint64) float64 { return float64(max(n, before) - before) }
 
 // readTagged reads an image.
-func readTagged(disk *crashfs.Disk) (*layout, error) {
+func (p place) readTagged(disk *crashfs.Disk) (*layout, error) {
 	fs := disk.FS()
-	home, err := homeOn(fs)
+	home, err := p.homeOn(fs)
 	if err != nil {
 		return nil, err
 	}
 	t := &layout{home: home, marker: map[string]any{"st": "none", "g": 0.0, "p": 0.0}, folders: map[int]*folder{}}
-	m, err := purge.Read(fs, home, identity)
+	m, err := purge.Read(fs, home, p.identity)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +83,16 @@ func readTagged(disk *crashfs.Disk) (*layout, error) {
 		if err != nil || !strings.HasPrefix(name, "gen-") {
 			continue
 		}
-		if t.folders[g], err = readFolder(fs, home+"/gen-"+strconv.Itoa(g)); err != nil {
+		if t.folders[g], err = p.readFolder(fs, home+"/gen-"+strconv.Itoa(g)); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
 }
 
-func readFolder(fs vfs.FS, path string) (*folder, error) {
+func (p place) readFolder(fs vfs.FS, path string) (*folder, error) {
 	f := &folder{ckpt: checkpoint(make([]byte, 64))}
-	b, answer, err := record.Read(fs, path+"/checkpoint", identity)
+	b, answer, err := record.Read(fs, path+"/checkpoint", p.identity)
 	switch answer {
 	case record.Value:
 		f.ckpt = checkpoint(b)
@@ -196,13 +196,13 @@ func (f *folder) entries() (segs, bms []any) {
 // loss cannot undo. A removal that is not stable shows as a folder that is only in the
 // stable image.
 func (d *driver) orderedDisk() (map[string]any, error) {
-	now, err := readTagged(d.stopped())
+	now, err := d.readTagged(d.stopped())
 	if err != nil {
 		return nil, err
 	}
 	least := d.stopped().Clone()
 	least.PowerLossAs(nil)
-	stable, err := readTagged(least)
+	stable, err := d.readTagged(least)
 	if err != nil {
 		return nil, err
 	}
