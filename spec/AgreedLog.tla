@@ -112,16 +112,20 @@ ProposeAt(r, v) ==
     /\ journal' = [journal EXCEPT ![r] = log']
     /\ UNCHANGED <<stable, suspect, down, term, inc, old, ghost_losses>>
 
+(* r has the log up to op n, in place of what it had there. *)
+Journaled(r, n) ==
+    /\ journal' = [journal EXCEPT ![r] = SubSeq(log, 1, n)]
+    /\ stable' = [stable EXCEPT ![r] = Least(@, Held(r))]
+    /\ UNCHANGED <<agreement, suspect, down, term, inc, old, ghost_losses>>
+
 (* ACTION Receive
    WHO    replica r, and a leader
-   Journals the next op of the log, in place of what it has there. *)
+   Journals the next op of the log. *)
 Receive(r) ==
     /\ r \in Live
     /\ \E q \in Replicas : Leads(q)
     /\ Held(r) < Len(log)
-    /\ journal' = [journal EXCEPT ![r] = SubSeq(log, 1, Held(r) + 1)]
-    /\ stable' = [stable EXCEPT ![r] = Least(@, Held(r))]
-    /\ UNCHANGED <<agreement, suspect, down, term, inc, old, ghost_losses>>
+    /\ Journaled(r, Held(r) + 1)
 
 (* ACTION SyncJournal
    WHO    replica r
@@ -283,10 +287,12 @@ Promised(r, n) ==
 (* What was acknowledged survives what its policy promises: a committed op is on a    *)
 (* quorum none of which may have forgotten something, synced if it is persisted; and   *)
 (* of a persisted one, and of what came before it, nothing is missing ever after.      *)
-AckDurable ==
-    [][ /\ inc' = inc /\ commit' > commit => \E Q \in Quorums : \A r \in Q : Promised(r, commit')
-        /\ Floor <= Len(log')
-        /\ \A n \in 1 .. Floor : Same(n) ]_vars
+Durable ==
+    /\ inc' = inc /\ commit' > commit => \E Q \in Quorums : \A r \in Q : Promised(r, commit')
+    /\ Floor <= Len(log')
+    /\ \A n \in 1 .. Floor : Same(n)
+
+AckDurable == [][Durable]_vars
 
 (* Agreement says what becomes of its log. *)
 RefinesAgreement ==

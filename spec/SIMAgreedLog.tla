@@ -55,9 +55,18 @@ MustSync(v) == Persisted([v |-> v, t |-> 0])
 (* The leader has to begin its term. *)
 Owed == Len(log) < floor
 
+(* In counterexamples: what an election carried over comes with the first op of the term.    *)
+Carried(r) ==
+    /\ AckCarried
+    /\ r \in Live
+    /\ Held(r) + 2 <= Len(log)
+    /\ log[Held(r) + 1].t < term
+    /\ Journaled(r, Held(r) + 2)
+
 Step ==
     \/ \E r \in Replicas, v \in Values \cup {"empty"} : ProposeAt(r, v) /\ last' = [a |-> "ProposeAt", r |-> r, v |-> v, n |-> Len(log')]
     \/ \E r \in Replicas : Receive(r) /\ last' = [a |-> "Receive", r |-> r, n |-> Len(journal'[r])]
+    \/ \E r \in Replicas : Carried(r) /\ last' = [a |-> "Receive", r |-> r, n |-> Len(journal'[r])]
     \/ \E r \in Replicas : SyncJournal(r) /\ last' = [a |-> "SyncJournal", r |-> r]
     \/ \E Q \in Quorums : CommitBy(Q, commit + 1) /\ last' = [a |-> "CommitBy", by |-> Q, n |-> commit']
     \/ \E r \in Replicas, k \in 0 .. MaxForgotten :
@@ -98,7 +107,7 @@ Drivable ==
     /\ a = "CommitBy" =>
         /\ leader # {}
         /\ leader \subseteq last'.by
-        /\ last'.by \cap (deaf \cup IF AckBeforeSync THEN leader \cap pending ELSE pending) = {}
+        /\ last'.by \cap (deaf \cup IF AckBeforeSync \/ AckCarried THEN leader \cap pending ELSE pending) = {}
     /\ a = "LosePower" => last'.r \notin over /\ (last'.r \in down => last'.n = stable[last'.r])
     /\ a = "ReplaceDisk" => (inc = 1 \/ Live \ {last'.r} # {}) /\ (FewShown \/ Showing \ {last'.r} \in Quorums)
     /\ a \in {"LosePower", "ReplaceDisk"} /\ inc = MaxInc => Trusted \ {last'.r} \in Quorums
@@ -123,7 +132,7 @@ Track ==
     /\ floor' = IF a = "Elect" THEN Len(log') + 1 ELSE IF a = "NewIncarnation" THEN 0 ELSE floor
     /\ pending' =
          CASE a = "ProposeAt" /\ MustSync(last'.v) -> pending \cup {last'.r}
-           [] a = "Receive" /\ MustSync(log[last'.n].v) -> pending \cup {last'.r}
+           [] a = "Receive" /\ (\E n \in Held(last'.r) + 1 .. last'.n : MustSync(log[n].v)) -> pending \cup {last'.r}
            [] a \in {"SyncJournal", "LosePower", "ReplaceDisk", "Stop"} -> pending \ {last'.r}
            [] a = "Elect" -> pending \ (last'.by \cup leader)
            [] a = "NewIncarnation" -> {}
@@ -148,8 +157,20 @@ Track ==
     /\ over' = (over \cup IF a = "Receive" /\ stable'[last'.r] < stable[last'.r] THEN {last'.r} ELSE {}) \cap unsynced
     /\ basis' = IF a = "NewIncarnation" THEN Len(log') ELSE basis
 
-(* Of behaviours of models with a defect: who goes on acknowledging has forgotten something. *)
-Led == SuspectAcks /\ last'.a = "LosePower" => last'.n < Acked(last'.r)
+(* Of behaviours of models with a defect: who goes on acknowledging has forgotten something; *)
+(* and power fails where something was committed that is not durable.                       *)
+Led ==
+    /\ SuspectAcks /\ last'.a = "LosePower" => last'.n < Acked(last'.r)
+    /\ AckCarried => /\ last'.a \notin {"ReplaceDisk", "Rejoin", "NewIncarnation"}
+                     /\ last'.a = "LosePower" => commit > 0
+                     /\ last'.a = "CommitBy" => last'.by \cap {r \in pending : stable[r] < Len(journal[r])} # {}
+
+(* What was acknowledged too soon shows when power fails. *)
+LedDurable ==
+    IF AckCarried THEN last'.a = "LosePower" => \A m \in last'.n + 1 .. Least(commit, Acked(last'.r)) : ~Persisted(log[m])
+    ELSE Durable
+
+LedAckDurable == [][LedDurable]_vars
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

@@ -29,6 +29,9 @@ type View struct {
 	// Offers is the op as of which it offers a state, the lowest one if there are several;
 	// 0: it offers none.
 	Offers op.Number
+	// Kept: of one that joins, the last op that the disk shows of the member that it was
+	// before; 0: none.
+	Kept op.Number
 	// Agreeing: there is work of consensus to be done. Syncing: the next of it is a sync.
 	Agreeing, Syncing bool
 	// Idle: nothing is left to do until the next input, or after a pause.
@@ -46,10 +49,18 @@ func (r *Replica) View() View {
 		offers, _ = r.sender.Lowest()
 	}
 	return View{
-		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining,
+		ID: r.cfg.ID, Member: r.cfg.member.ID, Home: r.cfg.member.Home, Incarnation: r.cfg.Incarnation, Base: r.line.baseLast(), Joining: r.joining, Kept: r.kept(),
 		Role: st.Role, Term: st.Term, Committed: st.Commit + r.line.shift, Last: r.lastOp(),
 		Agreeing: r.hasConsensusWork(), Syncing: r.stage == written && r.batch.MustSync, Serving: r.serving, Purging: r.purge != nil, Facts: r.eng.Facts(), Offers: offers, Idle: !r.hasWork() && r.pause == 0 && r.later == 0 && r.cleanLater == 0,
 	}
+}
+
+// kept is the last op of what is kept of the member before.
+func (r *Replica) kept() op.Number {
+	if e := r.cfg.member.Evidence; r.joining && e.Intact {
+		return e.Last + r.line.shift
+	}
+	return 0
 }
 
 // Bookmarks of the current era, sorted by key.

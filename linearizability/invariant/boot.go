@@ -37,6 +37,7 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 	f := v.Facts
 	another := v.Member != r.member && !r.copied
 	if another {
+		c.keeps(p, r, id, &v)
 		*r = replicaState{} // what the one before did and promised is its own
 	}
 	if r.home != "" && v.Home != r.home || another && f.Applied > 1 {
@@ -86,6 +87,19 @@ func (c *Checker) Booted(at int64, id int, part op.Partition, m Subject) {
 		}
 	}
 	c.agree(p, id, m, &v)
+}
+
+// keeps: who joins its group anew may have forgotten what need not be synced, and nothing
+// else; of a disk that was replaced nothing is there.
+func (c *Checker) keeps(p *part, r *replicaState, id int, v *replica.View) {
+	if !c.sound || v.Kept == 0 {
+		return
+	}
+	for n := v.Kept + 1; n <= min(r.acked, p.committed); n++ {
+		if f := p.fact(n); !c.mayLose(f) {
+			c.report(p, id, "AckDurable", "the disk shows the log up to op %d, op %d, %+v, was acknowledged and committed, and had to be synced", v.Kept, n, f.asked)
+		}
+	}
 }
 
 // Stepped looks at a replica in between.

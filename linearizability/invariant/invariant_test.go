@@ -220,6 +220,12 @@ func TestEachPropertyIsSeenToFail(t *testing.T) {
 			c.Sound()
 			c.Observe(observe.Event{Action: "Rejoin", Replica: 1})
 		})},
+		{"AckDurable", "what was synced forgotten", boot(func(c *Checker, m *subject) {
+			c.Sound()
+			c.Policy(replica.Policy{Messages: replica.Replicated})
+			c.Acknowledged(1, 0, 6)
+			m.v.Member, m.v.Kept = 7, 2
+		})},
 		{"AckDurable", "a vote forgotten", boot(func(c *Checker, m *subject) { c.Voted(1, 0, 3); m.v.Term = 2 })},
 		{"AckDurable", "a message lost", with(func(c *Checker, m *subject) {
 			c.Returned(8, 0, &op.Request{Kind: op.Append, Payloads: []op.Payload{"d"}}, &op.Reply{Position: at(1, 1)})

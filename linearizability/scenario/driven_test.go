@@ -36,7 +36,6 @@ var notLed = map[string]string{
 	"witness-filters-on":  "who watches is not shown what a sender has beyond the op that it offers, which its floor counts",
 	"witness-lacks-purge": "a replica that has purged has synced the purge, so what it shows of the log has it",
 
-	"defect-ack-carried":      "what is carried over and the first op of the term are acknowledged in one message; the specification brings one op at a time, and the second asks for a sync of the first",
 	"defect-two-incarnations": "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
 }
 

@@ -38,7 +38,7 @@ var drivables = map[string]driven{
 	"MCResetRecord.tla":      {module: "SIMResetRecord.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting", led: "Led", shows: "Led"},
 	"MCResetRecordGroup.tla": {module: "SIMResetRecordGroup.tla", shows: "Led", other: map[string]string{"Replicas": "= {r1, r2, r3}"}},
 	"MCTransferReset.tla":    {module: "SIMTransferReset.tla", set: "SyncedTo <- SimSyncedTo\n Fitting <- SimFitting\n MayReplace = TRUE", led: "Led", shows: "LedShowing"},
-	"MCAgreedLog.tla":        {module: "SIMAgreedLog.tla", led: "Led", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},
+	"MCAgreedLog.tla":        {module: "SIMAgreedLog.tla", led: "Led", set: "AckDurable <- LedAckDurable", other: map[string]string{"Persisted": "<- SimPersisted", "MaxLog": "= 3"}},
 	// A leader begins with an op of its own.
 	"MCOrderedGroup.tla": {module: "SIMOrderedGroup.tla", led: "Led", other: map[string]string{"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 0"}},
 	// Who takes a state was away while the log went on without it.
