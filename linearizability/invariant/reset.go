@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
@@ -27,8 +28,25 @@ import (
 // resetPart is the account of one partition.
 type resetPart struct {
 	floors   map[op.Generation]op.Number // the first one seen of each
-	executed [][]execution               // by op number: appends
+	chosen   []choice
+	executed [][]execution // by op number: appends
 	replicas []resetReplica
+}
+
+// choice is the floor that a replica took when it purged: it had all ops up to there.
+type choice struct {
+	replica int
+	gen     op.Generation
+	floor   op.Number
+}
+
+// had is up to which op another replica than one had the log when it chose the floor that
+// this one has got with a state; 0 if none chose it.
+func (a *resetPart) had(id int, g op.Generation, floor op.Number) op.Number {
+	if slices.ContainsFunc(a.chosen, func(x choice) bool { return x.replica != id && x.gen == g && x.floor == floor }) {
+		return floor
+	}
+	return 0
 }
 
 // execution of an append on a replica.
@@ -49,7 +67,7 @@ type resetReplica struct {
 	done    op.Generation // whose completion is recorded
 	held    []change      // changes of bookmarks that wait
 	found   op.Generation // whose reset the boot found, which finishes its cleanup at once
-	kept    op.Number     // ops above were neither journaled nor committed at the boot
+	kept    op.Number     // ops above were neither journaled nor committed at the boot, nor had by who chose its floor
 	over    bool          // the purge they wait for has just ended
 	member  Subject       // itself, to read from
 	anew    bool          // op numbers have begun anew, so floors too
@@ -93,7 +111,7 @@ func (c *Checker) resetBooted(p *part, id int, v *replica.View) {
 		c.report(p, id, "BoundaryScope", "the floor of generation %d was op %d, after the boot it is op %d", f.Generation, r.floor, f.Boundary)
 	}
 	*r = resetReplica{
-		last: f.Applied, now: state{f.Generation, f.Start, f.End}, floor: f.Boundary, kept: max(v.Last, p.committed),
+		last: f.Applied, now: state{f.Generation, f.Start, f.End}, floor: f.Boundary, kept: max(v.Last, p.committed, a.had(id, f.Generation, f.Boundary)),
 		synced: max(r.synced, f.Generation), reset: f.Generation, cleaned: f.Settled, done: f.Settled,
 	}
 }
@@ -152,6 +170,7 @@ func (c *Checker) observeReset(p *part, e *observe.Event) {
 			c.report(p, e.Replica, "CompletionLast", "the reset of generation %d is recorded before its segments are gone", e.Generation)
 		}
 		r.reset, r.floor, r.now, r.kept = e.Generation, e.Op, state{gen: e.Generation}, 0
+		a.chosen = append(a.chosen, choice{e.Replica, e.Generation, e.Op})
 		c.resetFloor(p, e.Replica, e.Generation, e.Op)
 		c.removes(p, e.Replica, e.Generation, e.Op)
 	case "SyncBookmarks":

@@ -230,6 +230,24 @@ func TestResetInstalls(t *testing.T) {
 	}
 }
 
+// A floor that comes with a state filters ops that its receiver never had, as far as who chose
+// it had them.
+func TestResetFloorOfAnother(t *testing.T) {
+	for floor, want := range map[op.Number][]string{5: nil, 4: {"BoundaryAgreement", "NoHiddenFresh", "NoHiddenFresh"}} { // that of replica 2
+		r := newResets()
+		r.purges(2, 1, floor)
+		for _, a := range []observe.Action{"StageManifest", "StageState"} {
+			r.c.Observe(observe.Event{Action: a, Replica: 1, Op: 3})
+		}
+		v := replica.View{Last: 3}
+		v.Facts.Generation, v.Facts.Settled, v.Facts.Boundary, v.Facts.Applied = 1, 1, 5, 3
+		r.c.resetBooted(r.c.parts[0], 1, &v)
+		r.filters(1, 4, 1)
+		r.filters(1, 5, 1)
+		require.Equal(t, want, r.found(), "floor %d", floor)
+	}
+}
+
 // TestResetInstallSeenByABoot: a crash may come between the record of an install and
 // the word of it; without a state that was staged nothing explains the generation.
 func TestResetInstallSeenByABoot(t *testing.T) {

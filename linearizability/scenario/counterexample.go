@@ -97,7 +97,10 @@ func inImplementation(name string) string {
 
 // reached begins what is said of a model that is to show that something can happen, limited
 // what is said of one that shows what a design cannot give.
-const reached = "can be reached: "
+const (
+	reached = "can be reached: "
+	nothing = ", and nothing is violated"
+)
 
 var limited = regexp.MustCompile(`^what .* cannot give: `)
 
@@ -124,7 +127,7 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	says := "It never happens that " + why
 	if what, ok := strings.CutPrefix(why, reached); ok {
 		c.Shows = true
-		says = "It happens that " + what + ", and nothing is violated"
+		says = "It happens that " + what + nothing
 	}
 	if limited.MatchString(why) {
 		c.Limit = property
@@ -145,6 +148,7 @@ func FromCounterexample(ctx context.Context, b *behaviours.Behaviour, name, prop
 	}
 	c.Calm = Play(ctx, s, s.Ways()[0], false)
 	if c.list(s, property); len(s.Listed) > 0 {
+		head = strings.Replace(head, nothing, nothing+" but what the design cannot give", 1)
 		head += fmt.Sprintf("listed: %s\n", strings.Join(s.Listed, " "))
 	}
 	answers, wrong := c.Calm.Answers, c.Calm.Answers

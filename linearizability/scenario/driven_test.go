@@ -31,9 +31,7 @@ const (
 var notLed = map[string]string{
 	"defect-older-incarnation-accepted": "who takes a state is not led into a new incarnation",
 	"witness-refuses-older":             "who takes a state is not led into a new incarnation",
-	"witness-other-floor":               "floors that differ are a violation, of BoundaryAgreement, by the nature of the design",
 
-	"witness-filters-on":  "who watches is not shown what a sender has beyond the op that it offers, which its floor counts",
 	"witness-lacks-purge": "a replica that has purged has synced the purge, so what it shows of the log has it",
 
 	"defect-two-incarnations": "the second one begins when a replica shows more that was late to answer; the driver has all answer at once",
