@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/defect"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
@@ -99,8 +100,13 @@ func (v *Drive) Take(a *behaviours.Act) error {
 	d.follow()
 	if err = outcome(err); Stopped(err) {
 		d.opening = nil
-		d.powerLoss(kept("none"))
-		d.sink.Observe(observe.Event{Action: "PowerLoss"})
+		end := endOf(err)
+		if end == "ProcessCrash" {
+			d.processCrash()
+		} else {
+			d.powerLoss(kept("none"))
+		}
+		d.sink.Observe(observe.Event{Action: end})
 	}
 	return err
 }
@@ -121,6 +127,15 @@ func outcome(err error) error {
 func Stopped(err error) bool {
 	var end *stopped
 	return errors.As(err, &end)
+}
+
+// endOf is how one ends that stopped by itself. After a failed sync nobody knows what the
+// disk has; what contradicts itself there does so at the next boot, too.
+func endOf(err error) observe.Action {
+	if errors.Is(err, corrupt.ErrCorrupt) {
+		return "ProcessCrash"
+	}
+	return "PowerLoss"
 }
 
 // Told is what a client asked, and what it was answered.

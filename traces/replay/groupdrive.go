@@ -136,8 +136,13 @@ func (v *GroupDrive) trouble(err error) error {
 		if v.g.lead == end.id {
 			v.g.lead = 0
 		}
-		m.disk.PowerLossAs(nil)
-		v.g.watch.Observe(observe.Event{Action: "PowerLoss", Replica: end.id})
+		how := endOf(err)
+		if how == "ProcessCrash" {
+			m.disk.ProcessCrash()
+		} else {
+			m.disk.PowerLossAs(nil)
+		}
+		v.g.watch.Observe(observe.Event{Action: how, Replica: end.id})
 		return fmt.Errorf("replica %d: %w", end.id, end)
 	}
 	return outcome(err)

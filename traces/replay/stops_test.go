@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/corrupt"
 	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/traces/behaviours"
@@ -56,4 +57,11 @@ func TestOutcome(t *testing.T) {
 	broken := errors.New("the disk cannot be read")
 	require.Equal(t, broken, outcome(broken))
 	require.NoError(t, outcome(nil))
+}
+
+// What contradicts itself on a disk does so at every boot: no power is lost that would
+// take it away.
+func TestStopsAtDamage(t *testing.T) {
+	require.EqualValues(t, "ProcessCrash", endOf(&stopped{1, &corrupt.Error{}}))
+	require.EqualValues(t, "PowerLoss", endOf(&stopped{1, &replica.DiskError{}}))
 }
