@@ -35,6 +35,7 @@ var shown = []struct {
 	{"ordered", "replay-below-boundary", "BoundaryScope", "", "what the disk holds says"},
 	{"ordered", "marker-no-dirsync", "GenerationMonotone", "", "the marker on the disk is complete"},
 	{"ordered", "complete-early", "CompletionLast", "PurgeComplete", "the new generation's folder is not there"},
+	{"ordered", "future-bookmarks", "NoStuckReplica", "Boot", "bookmarks are loaded, the disk holds"},
 	{"ordered", "stale-auto-commit", "BookmarkBound", "", "the end is 0"},
 	{"ordered", "duplicate-purge-wipes", "RetryIdempotent", "", "is settled already"},
 	{"advance", "delete-moves-bookmarks", "HistoryAgreement", "", "the replica holds"},

@@ -43,6 +43,7 @@ import (
 	"slices"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
@@ -80,7 +81,8 @@ type Options struct {
 	Applied    op.Number
 	// Slack is how many dead frames, beyond as many as live, the log may hold
 	// before it is rewritten; 0 means DefaultSlack.
-	Slack int
+	Slack   int
+	Defects defect.Set
 }
 
 // frame is one line of the log.

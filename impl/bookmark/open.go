@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"purgelab/impl/corrupt"
+	"purgelab/impl/defect"
 	"purgelab/impl/framed"
 	"purgelab/impl/record"
 	"purgelab/impl/vfs"
@@ -120,7 +121,9 @@ func (l *Log) take(f frame) {
 	if !covered {
 		l.ahead = append(l.ahead, f)
 		l.lastOp, l.dirty = f.Op, true
-		return
+		if !l.o.Defects.Has(defect.FutureBookmarks) {
+			return
+		}
 	}
 	if f.flags&tombstone != 0 {
 		l.unset(f.Key)

@@ -19,6 +19,8 @@ const (
 	// CompleteEarly: the marker says that a purge is complete before the folder that it
 	// names is there.
 	CompleteEarly
+	// FutureBookmarks: a boot uses bookmarks of ops that it has yet to replay.
+	FutureBookmarks
 )
 
 func init() {
@@ -28,4 +30,5 @@ func init() {
 	names["sync-retried"] = SyncRetried
 	names["checkpoint-before-sync"] = CheckpointBeforeSync
 	names["complete-early"] = CompleteEarly
+	names["future-bookmarks"] = FutureBookmarks
 }

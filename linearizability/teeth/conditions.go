@@ -13,6 +13,7 @@ var conditions = compiled(map[string]string{
 	"compact-past-checkpoint":              `are dropped: a checkpoint holds`,
 	"complete-early":                       `the new generation's folder is not there`,
 	"duplicate-purge-wipes":                `is settled already`,
+	"future-bookmarks":                     `bookmarks are loaded, the disk holds`,
 	"local-boundary":                       `Materialize leads to|the next op to apply is`,
 	"marker-no-dirsync":                    `the marker on the disk is`,
 	"old-generation-bookmarks-transferred": `bookmarks are loaded, the disk holds`,

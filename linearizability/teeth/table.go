@@ -44,7 +44,7 @@ var Table = []Tooth{
 	{"completion-started-over", "ordered", "NoStuckReplica", onlyScript, nil, faults.None},
 	{"duplicate-purge-wipes", "ordered", "NoFreshLoss", all, []string{"RetryIdempotent"}, faults.PowerOff},
 	{"few-shown", "ordered", "AckDurable", onlyScript, nil, faults.None},
-	{"future-bookmarks", "ordered", "NextContract", onlySpec, nil, faults.None},
+	{"future-bookmarks", "ordered", "NextContract", seen, []string{"NoStuckReplica"}, faults.Process},
 	{"incarnation-ignored", "ordered", "IncarnationIsolation", onlyHistory, nil, faults.Network},
 	{"install-before-sync", "ordered", "AckDurable", onlyBoot, []string{"InstallAtomic", "NoStuckReplica"}, faults.PowerOff},
 	{"intent-forgotten", "ordered", "PurgeEventuallyApplied", onlyBoot, nil, faults.Network},

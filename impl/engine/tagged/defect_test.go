@@ -131,6 +131,22 @@ func TestBookmarkGenerationIgnoredResurrects(t *testing.T) {
 	}
 }
 
+// TestFutureBookmarksAreThereTooSoon: a bookmark of an op that a boot has yet to replay
+// counts before that op.
+func TestFutureBookmarksAreThereTooSoon(t *testing.T) {
+	for _, defects := range []defect.Set{0, defect.FutureBookmarks} {
+		d := crashfs.New()
+		e := reopen(t, d, defects)
+		require.NoError(t, e.Apply(2, Effect{Kind: Append, Payloads: []op.Payload{"read"}, Timestamp: 1}))
+		require.NoError(t, e.Apply(3, Effect{Kind: Store, Key: key(1), Position: op.Position{Incarnation: 1}}))
+		d.ProcessCrash()
+		e = reopen(t, d, defects)
+		require.EqualValues(t, 1, e.Facts().Applied)
+		_, found := e.Bookmark(key(1))
+		require.Equal(t, defects != 0, found)
+	}
+}
+
 func TestReplayBelowBoundaryResurrects(t *testing.T) {
 	for _, defects := range []defect.Set{0, defect.ReplayBelowBoundary} {
 		d := crashfs.New()

@@ -143,6 +143,7 @@ func bookmarkOptions(o engine.Options, cp *checkpoint) bookmark.Options {
 	return bookmark.Options{
 		FS: o.FS, Dir: purge.Folder(o.Dir, cp.Generation), Identity: o.Identity, Generation: cp.Generation,
 		Number: cp.Bookmarks.Number, Length: cp.Bookmarks.Length, Applied: cp.Applied, Slack: o.BookmarkSlack,
+		Defects: o.Defects,
 	}
 }
 
