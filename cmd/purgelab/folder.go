@@ -68,7 +68,7 @@ func runFilesIn(dir string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		switch name := e.Name(); name {
-		case run.HistoryFile, run.TraceFile, run.PlanFile, run.ScriptFile, run.RecordFile, reportFile:
+		case run.HistoryFile, run.TraceFile, run.PlanFile, run.ScriptFile, run.RecordFile, run.RejectedFile, reportFile:
 			out = append(out, filepath.Join(dir, name))
 		default:
 			if page, _ := filepath.Match("porcupine-p*.html", name); page {

@@ -205,7 +205,7 @@ func (r *runFiles) checks() []report.Check {
 				continue
 			}
 			out = append(out, report.Check{
-				Layer: layer, Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: why(x.Property, x.Reason), Replay: r.record.Replay,
+				Layer: layer, Name: r.name(), Verdict: x.Verdict.String(), Property: x.Property, Detail: why(x.Property, x.Reason), Replay: r.record.Settings.ReplayOf(x.Property),
 			})
 		}
 		if pass == all && all > 0 {

@@ -38,7 +38,7 @@ const (
 type Record struct {
 	Settings Settings          `json:"settings"`
 	Versions map[string]string `json:"versions"`
-	Replay   string            `json:"replay"`
+	Replay   string            `json:"replay"` // comes to the same verdict
 	// Digest is over the bytes of the history and of the trace; the same
 	// settings and the same revision give the same.
 	Digest     string                `json:"digest"`
@@ -133,7 +133,7 @@ func (r *Result) Record() (*Record, error) {
 		return nil, err
 	}
 	return &Record{
-		Settings: r.Settings, Versions: Versions(), Replay: r.Settings.Replay(), Digest: d,
+		Settings: r.Settings, Versions: Versions(), Replay: r.replay(), Digest: d,
 		Verdict: r.Verdict, Results: r.Results, Violations: r.Violations,
 		Operations: r.Ops, Steps: r.Steps, Millis: r.Millis, Effects: r.Effects, Faults: r.Faults,
 	}, nil

@@ -299,3 +299,12 @@ func (s *Settings) Flags() []string {
 func (s *Settings) Replay() string {
 	return strings.Join(append([]string{"purgelab", "run", "--seed", strconv.FormatUint(s.Seed, 10)}, s.Flags()...), " ")
 }
+
+// ReplayOf is the command that judges a property of this run again: of the trace a sweep
+// does, of the one seed.
+func (s *Settings) ReplayOf(property string) string {
+	if property != TraceAccepted {
+		return s.Replay()
+	}
+	return strings.Join(append([]string{"purgelab", "sweep", "--seeds", fmt.Sprintf("%d..%[1]d", s.Seed), "--traces"}, s.Flags()...), " ")
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 
 	"purgelab/linearizability/verdict"
 	"purgelab/traces"
@@ -71,6 +70,7 @@ func (t *TraceJudge) accepted(ctx context.Context, jobs int, runs []*Result) err
 			x.Verdict = verdict.Pass
 		case tlc.Fail:
 			first := reports[i].Rejections[0]
+			first.Replay = r.Settings.ReplayOf(TraceAccepted)
 			x.Verdict, x.Reason = verdict.Fail, fmt.Sprintf("line %d of %s: %s", first.Line, TraceFile, first.Reason)
 			r.Rejection = first.Explain(TraceFile)
 		}
@@ -80,12 +80,13 @@ func (t *TraceJudge) accepted(ctx context.Context, jobs int, runs []*Result) err
 	return nil
 }
 
-// replay is the line that shows the red again: if only the trace is red, the sweep of
-// this one run.
+// replay is the line that comes to the same verdict again: the run, unless only its trace,
+// which is judged last, has that verdict.
 func (r *Result) replay() string {
-	if v := r.Violated(); len(v) == 1 && v[0] == TraceAccepted {
-		s := r.Settings
-		return strings.Join(append([]string{"purgelab", "sweep", "--seeds", fmt.Sprintf("%d..%[1]d", s.Seed), "--traces"}, s.Flags()...), " ")
+	for _, x := range r.Results {
+		if x.Verdict == r.Verdict {
+			return r.Settings.ReplayOf(x.Property)
+		}
 	}
 	return r.Settings.Replay()
 }

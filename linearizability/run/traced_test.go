@@ -2,9 +2,11 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +44,7 @@ func TestSweepJudgesTraces(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(sum.Reds[0].Dir, RejectedFile))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "no action of Ordered")
+	require.Contains(t, string(text), fmt.Sprintf("replay   purgelab sweep --seeds %d..%[1]d --traces --ops 40 --faults all --defect local-boundary\n", sum.Reds[0].Seed))
 }
 
 // A trace of which nothing can be said leaves its run undecided, and a TLC that does
@@ -63,13 +66,23 @@ func TestUndecidedTraces(t *testing.T) {
 	require.Zero(t, sum.Runs)
 }
 
-// What replays a red is the run, unless only its trace is red.
+// What replays a red is the run, unless only its trace is red: where it is told and where
+// it is kept. The same is said of one that is undecided.
 func TestReplayOfARedTrace(t *testing.T) {
-	r := &Result{Settings: Settings{Seed: 7, Ops: 60}, Results: []verdict.Result{{Property: TraceAccepted, Verdict: verdict.Fail}}}
-	require.NoError(t, r.Settings.Complete())
-	require.Equal(t, "purgelab sweep --seeds 7..7 --traces --ops 60", r.replay())
-	r.Results = append(r.Results, verdict.Result{Property: "AckDurable", Verdict: verdict.Fail})
-	require.Equal(t, "purgelab run --seed 7 --ops 60", r.replay())
+	const traced, plain = "purgelab sweep --seeds 7..7 --traces --ops 20", "purgelab run --seed 7 --ops 20"
+	r := mustRun(t, Settings{Seed: 7, Ops: 20})
+	require.Equal(t, plain, r.replay())
+	whole := r.Results
+	for _, v := range []verdict.Verdict{verdict.Fail, verdict.Undecided} {
+		r.Verdict, r.Results = v, append(slices.Clone(whole), verdict.Result{Property: TraceAccepted, Verdict: v})
+		rec, err := r.Record()
+		require.NoError(t, err)
+		require.Equal(t, traced, rec.Replay)
+		r.Results = slices.Insert(r.Results, 0, verdict.Result{Property: "AckDurable", Verdict: v})
+		rec, err = r.Record()
+		require.NoError(t, err)
+		require.Equal(t, plain, rec.Replay)
+	}
 }
 
 // Traces are judged together once they are enough, and each once.
