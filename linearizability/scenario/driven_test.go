@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -161,12 +162,12 @@ func TestFoundAgain(t *testing.T) {
 	model := func(name string) models.Model {
 		return all[slices.IndexFunc(all, func(m models.Model) bool { return m.Name == name })]
 	}
-	for _, name := range []string{"defect-local-boundary", "defect-marker-no-dirsync", "defect-settled-at-proposal", "defect-stale-pull-kept"} {
+	for _, name := range []string{"limit-reset-record-boundary", "defect-marker-no-dirsync", "defect-settled-at-proposal", "defect-stale-pull-kept"} {
 		t.Run(name, func(t *testing.T) {
 			m := model(name)
 			b, property, err := behaviours.Counterexample(context.Background(), tool, specDir, m)
 			require.NoError(t, err)
-			c, err := FromCounterexample(context.Background(), b, m.Defect, property, m.Why)
+			c, err := FromCounterexample(context.Background(), b, cmp.Or(m.Defect, m.Name), property, m.Why)
 			require.NoError(t, err)
 			text, err := os.ReadFile("files/" + c.Name + ".txt")
 			require.NoError(t, err)
@@ -220,6 +221,11 @@ func TestNotTaken(t *testing.T) {
 			"take Answer get k1 -> serves, op 0, start 0, end 0: nothing\n",
 		strings.Replace(head, "ordered", "advance", 1) + "take Boot -> serves, op 0, start 0, end 0: nothing\n" +
 			"take ListOffsets start=0 end=1 -> serves, op 0, start 0, end 0: nothing\n",
+		strings.Replace(head, "ordered", "reset-record", 1) + "take Boot -> serves, op 0, start 0, end 0: nothing\n" +
+			"take ResetFrontier g=1 -> serves, op 0, start 0, end 0: nothing\ntake StepFails step=x -> not taken; serves, op 0, start 0, end 0: nothing\n" +
+			"take SyncFails step=unlinked -> not taken; serves, op 0, start 0, end 0: nothing\n" +
+			"take Recreate -> down\ntake Boot -> serves, op 0, start 0, end 0: nothing\n" +
+			"take CommitElsewhere append 1 -> not taken; serves, op 0, start 0, end 0: nothing\n",
 		group + "take ProcessCrash r=r2 -> down\ntake ProcessCrash r=r3 -> down\ntake DropOffer r=r1 -> leads, op 0, start 0, end 0: nothing\n" +
 			"take Propose n=1 of=r2 step=learner other -> not taken; r1 leads, op 0, committed 0\n",
 	} {
@@ -242,6 +248,8 @@ func TestLedMistakes(t *testing.T) {
 		{group + "take Boot r=2 -> down\n", `f.txt:6:11: r "2": want r1 to r3`},
 		{group + "take Propose n=1 append 1 me -> down\n", `f.txt:6:18: op "append 1 me": want one of`},
 		{group + "take Answer r=r1 poll k1 first x earliest -> down\n", `f.txt:6:32: max "x": want a number`},
+		{group + "take Propose n=1 store k1 0 0 bear -> down\n", `f.txt:6:18: op "store k1 0 0 bear": want one of`},
+		{strings.Replace(group, "ordered", "reset-record\nvariant: retry-sync", 1) + "take Boot r=r1 -> down\n", "f.txt:7:1: take: want nothing but actions"},
 		{head + "take Materialize n=1 -> down\n", "f.txt:6:6: Materialize: want an op, one of"},
 		{head + "take Materialize n=-1 append 1 -> down\n", `f.txt:6:18: n "-1": want a number`},
 		{head + "take Materialize n=1 store me 0 0 -> down\n", `f.txt:6:28: key "me": want k1`},

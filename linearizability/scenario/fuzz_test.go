@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"purgelab/impl/replica"
 	"purgelab/traces/replay"
 )
 
@@ -65,7 +66,7 @@ func (c *choices) actions(design string, group bool) string {
 			case "s":
 				b.WriteString(" s=" + c.word("r1", "r2,r3", "r9", "x"))
 			case "o":
-				last = " " + c.word("append 1", "append 2", "append 0", "append 1 c1", "store k1 0 0", "store k1 3 -1", "commit k1 1", "delete k1", "advance -1", "advance 1", "purge 1")
+				last = " " + c.word("append 1", "append 2", "append 0", "append 1 c1", "store k1 0 0", "store k1 3 -1", "store k1 0 0 bare", "commit k1 1", "delete k1", "advance -1", "advance 1", "purge 1")
 				if name == "Propose" && c.of(4) == 0 {
 					last = " other"
 				}
@@ -95,7 +96,11 @@ func FuzzTake(f *testing.F) {
 		design := playable[int(d)%len(playable)].String()
 		replicas := map[bool]int{true: 3, false: 1}[group]
 		actions := (*choices)(&c).actions(design, group)
-		s, err := Parse("f.txt", fmt.Sprintf("scenario: f\nsays: x.\ndesign: %s\nreplicas: %d\n\n%s", design, replicas, actions))
+		variant := ""
+		if !group && design == replica.ResetRecord.String() && d%4 == 1 {
+			variant = "variant: retry-sync\n"
+		}
+		s, err := Parse("f.txt", fmt.Sprintf("scenario: f\nsays: x.\ndesign: %s\nreplicas: %d\n%s\n%s", design, replicas, variant, actions))
 		if err != nil {
 			var mistake *Error
 			require.ErrorAs(t, err, &mistake)

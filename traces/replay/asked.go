@@ -23,6 +23,8 @@ var (
 	errAll   = &unfit{"all machines lose power together: that is a BeginSequence"}
 	errBoot  = &unfit{"it is of a replica whose boot is under way"}
 
+	errNamesake = &unfit{"who offers states is of the partition before this one was created again"}
+
 	errCommitted = &unfit{"it is committed, and another op is to take its place"}
 )
 
@@ -46,6 +48,8 @@ func (d *driver) able(a *behaviours.Act) error {
 	switch boots := a.Action == "Boot"; {
 	case a.Action == "PowerLoss" && d.volatile():
 		return errAll
+	case NeedsLeader(a) && d.place != firstPlace:
+		return errNamesake
 	case slices.Contains(whileDown, a.Action):
 	case d.opening != nil && !slices.Contains(inBoot, a.Action):
 		return errBoot

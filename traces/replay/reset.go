@@ -256,7 +256,10 @@ var refused = map[string]string{
 // takeStepFails has the disk refuse one call.
 func takeStepFails(d *driver, a *behaviours.Act) error {
 	step, _ := a.With["step"].(string)
-	label := refused[step]
+	label, ok := refused[step]
+	if !ok {
+		return &unfit{fmt.Sprintf("step %q: want one of a purge under way", step)}
+	}
 	home, err := d.homeOn(d.disk.FS())
 	if err != nil {
 		return err
