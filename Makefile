@@ -58,6 +58,7 @@ replay: tools ## every transition of a model of each design, and REPLAYS drawn b
 	for d in ordered transfer advance transfer-advance reset-record transfer-reset; do $(BIN) trace behaviours --model sim-$$d-long --count $(REPLAYS) --out $(OUT)/replay; done
 	for d in ordered-group advance-group reset-record-group ordered-group-succession ordered-group-succession-messages ordered-group-rejoin advance-group-succession transfer-group transfer-advance-group transfer-reset-group agreed-log agreed-log-replicated agreed-log-persisted; do $(BIN) trace behaviours --model sim-$$d --count $(GROUPS) --steps 60 --out $(OUT)/replay; done
 	$(BIN) trace replay $(OUT)/replay/*.ndjson
+	$(GO) test ./traces/behaviours -run TestCoversAreShort -states 50000
 
 traces-all: tools ## traces of 2,160 runs of 60 operations, every design, policy and size, half of them compacted: whether all are accepted
 	rm -rf $(OUT)/traces-all
