@@ -25,7 +25,7 @@ var agreedRows = []GroupRow{
 	groupRow("Stop", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeStop),
 	groupRow("Return", "open replica `r` on its disk", "impl/replica: Open", "", takeReturn),
 	groupRow("Rejoin", "let all talk and time pass, but for elections, until replica `r` counts", "impl/replica: joinGroup, admitMember", "Three ops take it in, which AgreedLog has not.", takeAdmission),
-	groupRow("Elect", "let replica `r` campaign, and the others of `by` vote", "impl/consensus: Campaign; impl/replica: followRole", "Who led hears of it.", takeElect),
+	groupRow("Elect", "let replica `r` campaign, and the others of `by` vote", "impl/consensus: Tick; impl/replica: followRole", "Who led hears of it.", takeElect),
 	groupRow("NewIncarnation", "let the plane decide, seal all as it says; let all copy the log that it chose", "impl/meta: begin; impl/replica: seal, openCopying", "", takeNewIncarnation),
 }
 

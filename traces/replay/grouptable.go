@@ -51,7 +51,7 @@ var logGroupRows = []GroupRow{
 	groupRow("Reconcile", "tell the leader the intent, let it journal what it proposes", "impl/replica: reconcile", "One that it knows it has proposed by itself.", takeReconcile),
 	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takePropose),
 	groupRow("Commit", "bring all that run op `n` and no more, but who needs what the log has dropped; the leader hears of it", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeCommit),
-	groupRow("BecomeLeader", "bring replica `r` all that stays and no more, let it campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", takeBecomeLeader),
+	groupRow("BecomeLeader", "bring replica `r` all that stays and no more, let it campaign, and one vote", "impl/consensus: Tick; impl/replica: followRole", "", takeBecomeLeader),
 	groupRow("Materialize", "let replica `r` know that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeGroupMaterialize),
 	groupRow("PurgeComplete", "the same, and take all steps of the purge", "impl/engine/tagged: Task", "", takeGroupPurge),
 	groupRow("PurgeDuplicate", "the same as Materialize", "impl/replica: applyPurge", "", takeGroupDuplicate),

@@ -20,7 +20,7 @@ var resetGroupRows = []GroupRow{
 	groupRow("Apply", "let replica `r` know that the op is committed, apply one op", "impl/replica: apply, applyFiltered", "", takeApply),
 	groupRow("PurgeLocally", "tell replica `r` the intent, take all steps of the purge", "impl/engine/flat: wipe", "", takePurgeLocally),
 	groupRow("Answer", "poll from the bookmark on, as a read that need not wait", "impl/replica: advanceRead", "", takeResetAnswer),
-	groupRow("BecomeLeader", "let replica `r` campaign, and one vote", "impl/consensus: Campaign; impl/replica: followRole", "", func(g *group, a *behaviours.Act) error { return g.elect(a.Replica) }),
+	groupRow("BecomeLeader", "let replica `r` campaign, and one vote", "impl/consensus: Tick; impl/replica: followRole", "", func(g *group, a *behaviours.Act) error { return g.elect(a.Replica) }),
 	groupRow("ProcessCrash", "end the programs of `s`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeResetCrash),
 	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "But of a state on its way, and of its removal, all.", takeResetPowerLoss),
 	groupRow("Boot", "open replica `r` on its disk, let it come to where it was", "impl/replica: Open", "", takeResetBoot),
