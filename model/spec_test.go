@@ -149,6 +149,9 @@ func TestModelIsSpec(t *testing.T) {
 	require.Equal(t, allAnswers, slices.Sorted(maps.Keys(answers)))
 	t.Logf("%d transitions replayed, %d distinct", total, len(distinct))
 	require.GreaterOrEqual(t, len(distinct), 40000)
+	page, err := os.ReadFile("../docs/spec.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), fmt.Sprintf("each of the %d,%03d is made again", len(distinct)/1000, len(distinct)%1000))
 }
 
 // TestDriftIsSeen: one guard of the specification that is a little different is
