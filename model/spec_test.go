@@ -123,7 +123,7 @@ var allAnswers = []string{
 func TestModelIsSpec(t *testing.T) {
 	total, answers := 0, map[string]bool{}
 	distinct := map[string]bool{} // whatever model they are of
-	for _, x := range []struct { // the smallest first
+	for _, x := range []struct {  // the smallest first
 		cfg string
 		sem Semantics
 	}{
