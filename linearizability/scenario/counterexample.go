@@ -95,13 +95,14 @@ func inImplementation(name string) string {
 	return ""
 }
 
-// reached begins what is said of a model that is to show that something can happen, limited
-// what is said of one that shows what a design cannot give.
+// reached begins what is said of a model that is to show that something can happen, and
+// nothing ends what its scenario says.
 const (
 	reached = "can be reached: "
 	nothing = ", and nothing is violated"
 )
 
+// limited begins what is said of a model that shows what a design cannot give.
 var limited = regexp.MustCompile(`^what .* cannot give: `)
 
 // FromCounterexample makes a scenario of b, which violates property in a model. name is
