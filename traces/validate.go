@@ -50,7 +50,8 @@ type Report struct {
 	// Reason says why the trace is undecided.
 	Reason     string      `json:"reason,omitempty"`
 	Events     int         `json:"events"` // of the file
-	Judged     int         `json:"judged"` // steps that TLC was given, over all pieces
+	Steps      int         `json:"steps"`  // over all pieces
+	Judged     int         `json:"judged"` // of those: explained, or the first of a piece that nothing explains
 	Pieces     int         `json:"pieces"`
 	Rejections []Rejection `json:"rejections,omitempty"` // by line
 }
@@ -94,7 +95,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 			j.trace = i
 			jobs = append(jobs, j)
 			out[i].Pieces++
-			out[i].Judged += len(j.steps)
+			out[i].Steps += len(j.steps)
 		}
 	}
 	v := &validator{tool: tool, o: o}
@@ -103,6 +104,7 @@ func Validate(ctx context.Context, tool tlc.Tool, o Options, list []*Trace) ([]R
 	}
 	for _, j := range jobs {
 		r := &out[j.trace]
+		r.Judged += j.judged()
 		switch {
 		case j.reject != nil:
 			j.reject.Replay = list[j.trace].Header.Replay
@@ -231,6 +233,17 @@ func (v *validator) batch(ctx context.Context, batch []*job) error {
 		return nil
 	}
 	return v.explain(ctx, rejected)
+}
+
+// judged is how many of its steps are, when all is over.
+func (j *job) judged() int {
+	switch {
+	case j.done:
+		return len(j.steps)
+	case j.reject != nil:
+		return j.reject.Matched + 1
+	}
+	return j.from
 }
 
 // readPrinted reads <<"DONE", piece, state>>, <<"STEP", piece, cursor>> and

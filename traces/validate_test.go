@@ -47,6 +47,7 @@ func TestSilentDisksAreNotBlamedOnReplicas(t *testing.T) {
 	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
 	require.Equal(t, tlc.Undecided, out[1].Verdict)
 	require.Contains(t, out[1].Reason, "a disk lost a write and said nothing (drop-write), and line")
+	require.Less(t, out[1].Judged, out[1].Steps) // those behind that line are not
 }
 
 // What was judged before an interrupt is kept, and the rest is undecided.
@@ -66,6 +67,10 @@ func TestInterruptedValidation(t *testing.T) {
 	require.Equal(t, tlc.Pass, out[0].Verdict, out[0].Reason)
 	require.Equal(t, tlc.Undecided, out[1].Verdict)
 	require.Contains(t, out[1].Reason, "context canceled")
+	require.Equal(t, out[0].Steps, out[0].Judged)
+	require.Equal(t, out[0].Steps, out[1].Steps)
+	require.Positive(t, out[1].Judged) // the group
+	require.Less(t, out[1].Judged, out[1].Steps)
 }
 
 // The lines of a rejection have in JSON the keys that they have in a trace, and the number.
@@ -93,5 +98,6 @@ func TestInterruptedBetweenParts(t *testing.T) {
 	require.Equal(t, []int{20, 40, 60}, told[:3])
 	require.Equal(t, tlc.Undecided, out[0].Verdict)
 	require.Regexp(t, `partition 0, all replicas: .*context canceled.* \(\d+ of its \d+ steps are explained\)`, out[0].Reason)
-	require.Equal(t, out[0].Judged, told[len(told)-1])
+	require.Equal(t, out[0].Steps, told[len(told)-1]) // of which nobody has to judge any more
+	require.Equal(t, 60, out[0].Judged)
 }

@@ -154,9 +154,9 @@ Exit code: 0 accepted, 1 rejected, 2 undecided, 3 a malformed file, by line.`,
 // the worst.
 func printReports(cmd *cobra.Command, reports []traces.Report, tool tlc.Tool, took time.Duration) error {
 	w := cmd.OutOrStdout()
-	code, events, steps := exitPass, 0, 0
+	code, events, steps, judged := exitPass, 0, 0, 0
 	for _, r := range reports {
-		events, steps = events+r.Events, steps+r.Judged
+		events, steps, judged = events+r.Events, steps+r.Steps, judged+r.Judged
 		switch r.Verdict {
 		case tlc.Fail:
 			code = worse(code, exitViolated)
@@ -174,8 +174,12 @@ func printReports(cmd *cobra.Command, reports []traces.Report, tool tlc.Tool, to
 		}
 	}
 	if !jsonWanted(cmd) {
-		fmt.Fprintf(w, "\n%s, %s (%s) judged in %.1f s, %.0f events a second, by %s\n",
-			plural(len(reports), "trace"), plural(events, "event"), plural(steps, "step"), took.Seconds(), float64(events)/took.Seconds(), tool)
+		what := fmt.Sprintf("%s, %s", plural(len(reports), "trace"), plural(events, "event"))
+		if judged < steps {
+			fmt.Fprintf(w, "\n%s: %d of %s judged in %.1f s, by %s\n", what, judged, plural(steps, "step"), took.Seconds(), tool)
+		} else {
+			fmt.Fprintf(w, "\n%s (%s) judged in %.1f s, %.0f events a second, by %s\n", what, plural(steps, "step"), took.Seconds(), float64(events)/took.Seconds(), tool)
+		}
 	}
 	return exitWith(code)
 }
