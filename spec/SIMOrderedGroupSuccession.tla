@@ -159,7 +159,6 @@ SuccessionGoesOn ==
                 CASE a = "PowerLoss" /\ r = last'.r -> held'[r]
                   [] a = "BecomeLeader" /\ r \in Running -> held'[r]
                   [] a = "Boot" /\ r = last'.r -> held'[r]
-                  [] a = "PurgeComplete" /\ r = last'.r -> held'[r]
                   [] r \in deaf /\ r \in Hears -> held'[r]
                   [] a = "Commit" /\ last'.n = change.n /\ r \in leader -> held'[r]
                   [] a \in {"Propose", "Reconcile"} /\ r \in leader /\ (Persisted(log'[Len(log')]) \/ change'.n = Len(log')) -> held'[r]
@@ -224,6 +223,11 @@ LedBegins ==
     /\ last'.a = "PowerLoss" => last'.r \notin leader /\ Current.inc = 1
     /\ last'.a = "BecomeLeader" => leader = {}
     /\ last'.a \in Applying => last'.r \in leader /\ Current.inc > 1
+
+(* Of the model that shows a purge forgotten: all have carried it out before power fails.      *)
+LedForgets ==
+    /\ last'.a \in {"RequestPurge", "Reconcile", "Commit", "PurgeComplete", "PowerLoss", "NewIncarnation"}
+    /\ last'.a = "PowerLoss" => \A r \in Running : rep[r].gen > 0
 
 MembersShown ==
     [log |-> log, commit |-> commit, intent |-> intent, rep |-> rep, leader |-> leader, floor |-> floor,

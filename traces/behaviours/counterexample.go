@@ -52,6 +52,10 @@ var drivables = map[string]driven{
 		module: "SIMLiveness.tla", led: "LedLively", fair: "Fairly", set: "r3 = r3\n c1 = c1\n Asked <- GroupAsked\n MayLead <- MayLeadOn",
 		other: map[string]string{"Replicas": "= {r1, r2, r3}", "Ops": "<- LivelyOps", "MayPropose": "<- MayGoOn", "MaxCrashes": "= 0"},
 	},
+	"MCRecovery.tla": {
+		module: "SIMRecovery.tla", led: "LedLively", fair: "Fairly", set: "Owed <- SimOwed\n MaxLog = 0\n MaxLosses = 0\n MaxReplaced = 0\n MaxInc = 3",
+		other: map[string]string{"Values": `= {"replicated", "empty"}`, "Replicated": `= {"replicated"}`, "Persisted": "<- SimPersisted", "MayAdd": "<- SimWants", "MayElect": "<- SimMayElect"},
+	},
 	"MCTransferLiveness.tla": {
 		module: "SIMTransferLiveness.tla", begins: "SimTransfer", led: "LedLively", fair: "Fairly",
 		set: "r3 = r3\n c1 = c1\n MaxIntent = 1\n Asked <- GroupAsked\n Holds <- SimHolds\n Lacks <- SimLacks\n Besides <- SimBesides\n SimShown <- TransferShown",
@@ -65,10 +69,10 @@ var drivables = map[string]driven{
 // beginning are those of models in which new incarnations begin.
 var beginning = map[string]driven{
 	"MCOrderedGroup.tla": {
-		module: "SIMOrderedGroupSuccession.tla", begins: "Succession", led: "LedBegins",
+		module: "SIMOrderedGroupSuccession.tla", begins: "Succession", led: "LedBegins", shows: "LedForgets",
 		set: "MayLosePower <- SimMayLosePower\n Votes <- SimVotes\n Lacks <- SimLacks\n Owed <- SimOwed\n MayNumber <- SimMayNumber\n Left <- SimLeft\n SimShown <- MembersShown",
 		other: map[string]string{
-			"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 2", "MayCrash": "<- SimMayCrash", "MayRejoin": "<- SimMayRejoin",
+			"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 3", "MayCrash": "<- SimMayCrash", "MayRejoin": "<- SimMayRejoin",
 		},
 	},
 }

@@ -54,6 +54,7 @@ var modules = map[string]Header{
 	"SIMTransferResetGroup.tla":     {Design: "reset-record", Replicas: 3},
 	"SIMTransferGroup.tla":          {Design: "ordered", Replicas: 3},
 	"SIMTransferAdvanceGroup.tla":   {Design: "advance", Replicas: 3},
+	"SIMRecovery.tla":               {Design: "ordered", Replicas: 3},
 	"SIMAgreedLog.tla":              {Design: "ordered", Replicas: 3},
 }
 
