@@ -9,7 +9,7 @@ package seeds
 
 import "flag"
 
-var count = flag.Int("seeds", 25, "number of seeds of each random test")
+var count = flag.Int("seeds", 16, "number of seeds of each random test")
 
 // Count is how many seeds to run: 1 to Count.
 func Count() uint64 { return uint64(max(1, *count)) }
