@@ -3,6 +3,7 @@ package behaviours
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -26,6 +27,8 @@ func TestCoversAreShort(t *testing.T) {
 	require.NoError(t, err)
 	tool, err := tlc.Find(context.Background(), "../../.tools", os.Stderr)
 	require.NoError(t, err)
+	page, err := os.ReadFile("../../docs/replay.md")
+	require.NoError(t, err)
 	covered := map[string]bool{}
 	for _, m := range list {
 		if modules[m.Module].Design == "" || m.Mode != "check" {
@@ -40,15 +43,26 @@ func TestCoversAreShort(t *testing.T) {
 			t.Parallel()
 			g, err := Explore(context.Background(), tool, "../../spec", m)
 			require.NoError(t, err)
-			acts := 0
+			acts, behaviours := 0, 0
 			require.NoError(t, g.Cover(func(b *Behaviour) error {
 				acts += len(b.Acts) - 1
+				behaviours++
 				return nil
 			}))
 			t.Logf("%d states, %d transitions, %d actions: %.2f", g.States(), g.Transitions(), acts, float64(acts)/float64(g.Transitions()))
 			require.LessOrEqual(t, g.States(), mostStates)
 			require.LessOrEqual(t, acts, mostActs*g.Transitions())
+			require.Contains(t, string(page), fmt.Sprintf("| `%s` | %s | %s | %s | %s | %.1f |\n", m.Name,
+				thousands(g.States()), thousands(g.Transitions()), thousands(behaviours), thousands(acts), float64(acts)/float64(g.Transitions())))
 		})
 	}
 	require.Len(t, covered, 3, "designs")
+}
+
+// thousands is n as pages write it.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
