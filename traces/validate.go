@@ -43,6 +43,9 @@ const defaultBatch = 100000
 // defaultPart is how many steps of one piece are judged at once: see docs/traces.md.
 const defaultPart = 16384
 
+// Limit is how long one TLC process may take where nobody says otherwise.
+const Limit = 10 * time.Minute
+
 // Report is the judgement of one trace.
 type Report struct {
 	Trace   string      `json:"trace"`

@@ -71,7 +71,7 @@ func writeCounterexample(cmd *cobra.Command, tool tlc.Tool, spec string, m model
 	if c.Red != nil {
 		t.Red = properties(c.Red)
 	}
-	reports, err := traces.Validate(cmd.Context(), tool, traces.Options{Spec: spec}, list)
+	reports, err := traces.Validate(cmd.Context(), tool, traces.Options{Spec: spec, Timeout: traces.Limit}, list)
 	if err != nil {
 		return undecidedError("%w", err)
 	}

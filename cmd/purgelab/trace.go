@@ -145,7 +145,7 @@ Exit code: 0 accepted, 1 rejected, 2 undecided, 3 a malformed file, by line.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Jobs, "jobs", o.Jobs, "TLC processes at once")
-	f.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "undecided after this long, per TLC process")
+	f.DurationVar(&o.Timeout, "timeout", traces.Limit, "undecided after this long, per TLC process")
 	f.StringVar(&o.Keep, "keep", "", "folder to keep the modules written and TLC's own output in")
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,7 +40,8 @@ type Sweep struct {
 	// Traces, if not nil, judges the trace of every run, those of many runs at once.
 	Traces *TraceJudge
 
-	lines []runLine // not yet written
+	lines []runLine     // not yet written
+	made  func(*Result) // of tests: called after each run, before it is finished
 }
 
 // Red is a run that did not pass.
@@ -98,7 +100,7 @@ const (
 )
 
 // Run carries the sweep out. When ctx ends, the summary holds the runs that were
-// finished; the others are run when the same sweep is started again with the
+// finished, of those whose traces are judged the decided ones; the others are run when the same sweep is started again with the
 // same Out.
 func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	if w.To < w.From {
@@ -130,11 +132,13 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	g.SetLimit(jobs)
 	var mu sync.Mutex
 	var untold waiting
-	// finish notes runs, and has their traces judged before that.
+	// finish notes runs, and has their traces judged before that. Those that an interrupt
+	// leaves undecided are not noted: they are made again.
 	finish := func(jobs int, runs []*Result) error {
 		if w.Traces != nil {
-			if err := w.Traces.accepted(ctx, jobs, runs); err != nil || ctx.Err() != nil {
-				return err // they are made again
+			var err error
+			if runs, err = w.Traces.decide(ctx, jobs, runs); err != nil {
+				return err
 			}
 		}
 		for _, r := range runs {
@@ -176,10 +180,13 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 			if ctx.Err() != nil && r.Verdict == verdict.Undecided {
 				return nil // cut off, not judged: it is run again
 			}
+			if w.made != nil {
+				w.made(r)
+			}
 			runs := []*Result{r}
 			if w.Traces != nil {
 				mu.Lock()
-				runs = untold.put(r)
+				runs = untold.put(r, time.Now())
 				mu.Unlock()
 			}
 			if len(runs) == 0 {
@@ -188,7 +195,7 @@ func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 			return finish(1, runs)
 		})
 	}
-	if err = g.Wait(); err == nil && ctx.Err() == nil && len(untold.runs) > 0 {
+	if err = g.Wait(); err == nil && len(untold.runs) > 0 {
 		err = finish(jobs, untold.take())
 	}
 	sum.sort()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,7 +55,9 @@ func TestUndecidedTraces(t *testing.T) {
 	none := *r
 	none.Trace = []observe.Event{}
 	judge := traceJudge(t)
-	require.NoError(t, judge.accepted(context.Background(), 1, []*Result{r, &none}))
+	decided, err := judge.decide(context.Background(), 1, []*Result{r, &none})
+	require.NoError(t, err)
+	require.Equal(t, []*Result{r, &none}, decided)
 	require.Equal(t, verdict.Pass, r.Verdict)
 	require.Equal(t, verdict.Undecided, none.Verdict)
 	require.Equal(t, verdict.Result{Property: TraceAccepted, Verdict: verdict.Undecided, Reason: "no replica materialized an op: there is nothing to judge"}, none.Results[len(none.Results)-1])
@@ -85,13 +88,47 @@ func TestReplayOfARedTrace(t *testing.T) {
 	}
 }
 
-// Traces are judged together once they are enough, and each once.
+// Traces are judged together once they are enough, and each once: the first ones soon. What
+// takes long does not wait until it is much.
 func TestTracesWait(t *testing.T) {
+	of := func(events int) *Result { return &Result{Trace: make([]observe.Event, events)} }
 	var w waiting
-	a, b := &Result{Trace: make([]observe.Event, judgedAtOnce-1)}, &Result{Trace: make([]observe.Event, 1)}
-	require.Empty(t, w.put(a))
-	require.Equal(t, []*Result{a, b}, w.put(b))
-	require.Empty(t, w.put(b))
-	require.Equal(t, []*Result{b}, w.take())
+	at := time.Unix(1000, 0)
+	for enough := judgedFirst; enough < 4*judgedAtOnce; enough *= 2 {
+		enough := min(enough, judgedAtOnce)
+		a, b := of(enough-1), of(1)
+		require.Empty(t, w.put(a, at))
+		require.Equal(t, []*Result{a, b}, w.put(b, at))
+	}
+	a, b := of(1), of(1)
+	require.Empty(t, w.put(a, at.Add(judgedAfter))) // the first anew
+	require.Equal(t, []*Result{a}, w.take())
 	require.Empty(t, w.take())
+
+	require.Empty(t, w.put(a, at))
+	require.Equal(t, []*Result{a, b}, w.put(b, at.Add(judgedAfter)))
+}
+
+// An interrupt ends the judging of traces: what is red without it is kept, the rest is made
+// again.
+func TestInterruptedTraces(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	nobody := &TraceJudge{Tool: tlc.Tool{Java: "/nowhere/java"}}
+	red, green := &Result{Verdict: verdict.Fail}, &Result{Verdict: verdict.Pass}
+	decided, err := nobody.decide(ctx, 1, []*Result{green, red})
+	require.NoError(t, err)
+	require.Equal(t, []*Result{red}, decided)
+	require.Empty(t, red.Results) // nothing is said of its trace
+
+	ctx, stop = context.WithCancel(context.Background())
+	w := &Sweep{Settings: Settings{Ops: 40, Faults: "all", Defect: "local-boundary"}, From: 1, To: 3, Jobs: 1, Traces: nobody, made: func(r *Result) {
+		if r.Settings.Seed == 2 {
+			stop()
+		}
+	}}
+	sum, err := w.Run(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, false, false}, sum.Done)
+	require.Equal(t, verdict.Fail, sum.Verdict())
 }
