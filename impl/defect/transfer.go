@@ -24,6 +24,9 @@ const (
 	PurgeRacesInstall
 	// DeletedTravels: what was deleted since an offer was made still leaves with it.
 	DeletedTravels
+	// OlderGenerationInstalled: a state is installed whatever generation the receiver has
+	// come to, if only its op is a higher one.
+	OlderGenerationInstalled
 	// StalePullKept: what nobody offers any more is not given up.
 	StalePullKept
 )
@@ -37,5 +40,6 @@ func init() {
 	names["boundary-not-rebased"] = BoundaryNotRebased
 	names["purge-races-install"] = PurgeRacesInstall
 	names["deleted-travels"] = DeletedTravels
+	names["older-generation-installed"] = OlderGenerationInstalled
 	names["stale-pull-kept"] = StalePullKept
 }

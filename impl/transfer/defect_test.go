@@ -83,6 +83,23 @@ func TestOlderOfferAccepted(t *testing.T) {
 	})
 }
 
+// TestOlderGenerationInstalled: a receiver that has purged more than was offered, where
+// replicas need not agree.
+func TestOlderGenerationInstalled(t *testing.T) {
+	each(t, func(t *testing.T, l layout) {
+		for _, d := range []defect.Set{0, defect.OlderGenerationInstalled} {
+			from := source(t, l, 0)
+			_, err := moved(t, l, from, SenderOptions{}, Own{Facts: engine.Facts{Generation: from.Facts().Generation + 1}}, d)
+			if d == 0 {
+				why, _ := Refused(err)
+				require.Equal(t, Rewinds, why)
+			} else {
+				require.NoError(t, err)
+			}
+		}
+	})
+}
+
 func TestBoundaryNotRebased(t *testing.T) {
 	each(t, func(t *testing.T, l layout) {
 		for _, d := range []defect.Set{0, defect.BoundaryNotRebased} {

@@ -104,7 +104,7 @@ func (o *Own) Fresh(m *Manifest) error {
 		return &Refusal{OtherIncarnation, "incarnation of the offer", o.Incarnation, p.Incarnation}
 	case p.Applied <= o.Committed:
 		return &Refusal{NotAbove, "op of the offer", fmt.Sprintf("above %d, which is committed", o.Committed), p.Applied}
-	case p.Generation < f.Generation:
+	case p.Generation < f.Generation && !o.Defects.Has(defect.OlderGenerationInstalled):
 		return &Refusal{Rewinds, fmt.Sprintf("generation as of op %d, that of op %d being the lowest", p.Applied, f.Applied), f.Generation, p.Generation}
 	case p.Generation > f.Generation || !o.Agrees:
 		return nil

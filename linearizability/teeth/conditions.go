@@ -40,6 +40,7 @@ var conditions = compiled(map[string]string{
 	"floor-not-kept":                       `the floor is op 0, the disk holds`,
 	"held-dropped":                         `what was held during the purge before is not released`,
 	"held-reordered":                       `the first change that is held is`,
+	"older-generation-installed":           `takes the state as of op \d+ of generation \d+`,
 	"retry-resets-again":                   `a purge of generation \d+ is under way|is reset already|the floor is op \d+, the disk holds`,
 	"unlink-failure-ignored":               `bookmarks are loaded, the disk holds`,
 })

@@ -19,7 +19,8 @@ type hunt struct {
 	// boot and history are what the layers found; the outcome is empty while they
 	// are looking, and NotExpected if they were not asked.
 	boot, history Cell
-	// met are the seeds whose runs were red: their traces are worth judging.
+	// met are the seeds whose runs were red, and not by nature: their traces are worth
+	// judging.
 	met []uint64
 	err error
 }
@@ -93,12 +94,14 @@ func (h *hunt) until(ctx context.Context, limit int, enough func() bool) {
 }
 
 func (h *hunt) look(r *run.Result) {
-	if r.Verdict == verdict.Fail {
+	property, reason := onReplicas(r, &h.tooth)
+	_, wrong := r.Violates(check.Property)
+	if property != "" || wrong && !guarantee.Listed(guarantee.SubjectOf(&r.Settings), check.Property) {
 		h.met = append(h.met, r.Settings.Seed)
 	}
 	if h.boot.Outcome == "" {
 		h.boot.Runs++
-		if property, reason := onReplicas(r, &h.tooth); property != "" {
+		if property != "" {
 			h.boot.red(h.tooth.names(property), property, reason, r.Settings.Replay())
 		}
 	}

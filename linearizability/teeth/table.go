@@ -23,7 +23,7 @@ var (
 // transfers are the defects that show only where state is moved to replicas that are
 // behind.
 var transfers = []string{"boundary-not-rebased", "install-before-sync", "old-generation-bookmarks-transferred", "older-offer-accepted", "sessions-not-transferred",
-	"purge-races-install", "deleted-travels", "stale-pull-kept"}
+	"purge-races-install", "deleted-travels", "stale-pull-kept", "older-generation-installed"}
 
 // Table is every named defect. Names of package defect are switches of the
 // implementation; those of the specification have the same names, and some more.
@@ -101,6 +101,7 @@ var Table = []Tooth{
 	{"floor-not-kept", "reset-record", "BoundaryScope", all, []string{"NoResurrectedMessage"}, faults.All},
 	{"held-dropped", "reset-record", "HeldCommits", seen, nil, faults.All},
 	{"held-reordered", "reset-record", "HeldCommits", seen, nil, faults.All},
+	{"older-generation-installed", "reset-record", "GenerationMonotone", seen, []string{"NoStuckReplica"}, faults.All},
 	{"retry-resets-again", "reset-record", "RetryIdempotent", all, nil, faults.All},
 	{"unlink-failure-ignored", "reset-record", "NoResurrectedBookmark", played, []string{"NextContract"}, faults.Cleanup},
 }

@@ -77,13 +77,15 @@ func (t *Tooth) names(property string) bool {
 }
 
 // settings of a run that looks for the defect. A reset record keeps its promises
-// only where the replica is alone: among several each chooses its own floor.
+// only where the replica is alone: among several each chooses its own floor; but only
+// among several is there a state to be moved.
 // Incarnations meet only where partitions are created again, siblings in a topic
 // of several, an intent is forgotten only if no client waits for it, and state is
 // moved only where logs are compacted.
 func (t *Tooth) settings(seed uint64) run.Settings {
 	s := run.Settings{Seed: seed, Design: t.Design, Faults: string(t.Faults), Defect: t.Name, NoTrace: true}
-	if t.Design == "reset-record" {
+	moved := slices.Contains(transfers, t.Name)
+	if t.Design == "reset-record" && !moved {
 		s.Replicas = 1
 	}
 	switch t.Faults {
@@ -97,7 +99,7 @@ func (t *Tooth) settings(seed uint64) run.Settings {
 	case faults.PowerAll:
 		s.Messages, s.Bookmarks = "replicated", "replicated"
 	}
-	if slices.Contains(transfers, t.Name) {
+	if moved {
 		s.CompactOps = 4
 	}
 	if t.Name == "compact-past-checkpoint" { // seldom enough that there is something between
