@@ -56,7 +56,7 @@ traces: build ## traces of two runs of each design, and whether the specificatio
 replay: tools ## every transition of a model of each design, and REPLAYS drawn behaviours of each, and GROUPS of groups, replayed on the implementation
 	for m in ordered transfer advance transfer-advance reset-record reset-record-crashes transfer-reset; do $(BIN) trace behaviours --model sim-$$m --cover --out $(OUT)/replay; done
 	for d in ordered transfer advance transfer-advance reset-record transfer-reset; do $(BIN) trace behaviours --model sim-$$d-long --count $(REPLAYS) --out $(OUT)/replay; done
-	for d in ordered-group advance-group reset-record-group ordered-group-succession ordered-group-succession-messages ordered-group-rejoin advance-group-succession transfer-group transfer-advance-group transfer-reset-group agreed-log agreed-log-replicated agreed-log-persisted; do $(BIN) trace behaviours --model sim-$$d --count $(GROUPS) --steps 60 --out $(OUT)/replay; done
+	for d in ordered-group advance-group reset-record-group ordered-group-succession ordered-group-succession-messages ordered-group-rejoin advance-group-succession transfer-group transfer-group-succession transfer-advance-group transfer-reset-group agreed-log agreed-log-replicated agreed-log-persisted; do $(BIN) trace behaviours --model sim-$$d --count $(GROUPS) --steps 60 --out $(OUT)/replay; done
 	$(BIN) trace replay $(OUT)/replay/*.ndjson
 	$(GO) test ./traces/behaviours -run TestCoversAreShort -states 50000
 

@@ -55,9 +55,9 @@ OnlyMessages(o)  == o.k \notin {"append", "advance", "other", "begin"}
 
 AllPersisted == \A o \in Ops : Persisted(o)
 
-SimVotes(r) == member[r] = "voter"
-Belongs(r)  == member[r] \in {"voter", "learner"}
-SimLacks(r) == ~Belongs(r) /\ ~(change.r = r /\ change.step = "learner" /\ change.n = commit + 1)
+SimVotes(r)    == member[r] = "voter"
+Belongs(r)     == member[r] \in {"voter", "learner"}
+MemberLacks(r) == ~Belongs(r) /\ ~(change.r = r /\ change.step = "learner" /\ change.n = commit + 1)
 
 (* Op n is the first of its term, and a purge that its leader knew of follows: they are   *)
 (* written in one sector, so none of them is lost alone.                               *)
@@ -76,7 +76,7 @@ Voters == {r \in Replicas : member[r] = "voter"}
 Ending == change.step = "end" /\ Len(log) < change.n
 
 (* It can take r one step further. *)
-Takes(r) ==
+Furthers(r) ==
     /\ change.n = 0
     /\ rep[r].up
     /\ Replicas \ {r} \subseteq Running \cap Voters
@@ -86,14 +86,14 @@ Takes(r) ==
        \/ member[r] = "learner" /\ held[r] >= commit
 
 SimOwed      == Len(log) < floor \/ Ending
-SimMayNumber == SimOwed \/ \E r \in Replicas : Takes(r)
+SimMayNumber == SimOwed \/ \E r \in Replicas : Furthers(r)
 
 SimMayRejoin(r) == Replicas \ {r} \subseteq Voters /\ member[r] \in {"voter", "lost"}
 
 (* Who stops: nobody whom a change of members needs. *)
 Needed == leader \cup (IF change.n = 0 THEN {} ELSE {change.r})
-SimMayCrash(r)     == MCMayCrash(r) /\ (change.n = 0 \/ r \notin Needed)
-SimMayLosePower(r) == SimMayCrash(r) /\ (member[r] = "voter")
+MemberMayCrash(r)  == MCMayCrash(r) /\ (change.n = 0 \/ r \notin Needed)
+SimMayLosePower(r) == MemberMayCrash(r) /\ (member[r] = "voter")
 
 SuccessionAllowed ==
     LET a == last'.a IN
@@ -103,11 +103,12 @@ SuccessionAllowed ==
     /\ a \notin {"Rejoin", "NewIncarnation"}
 
 (* An op that was proposed now takes r further. *)
-Changes(r) == Len(log) >= floor /\ last'.a = "Propose" /\ last'.o = OtherOp /\ ~Ending /\ Takes(r)
+Changes(r) == Len(log) >= floor /\ last'.a = "Propose" /\ last'.o = OtherOp /\ ~Ending /\ Furthers(r)
 
-(* Who may be brought ops by a step. *)
-Hears == IF last'.a = "Commit" THEN Running
-         ELSE IF last'.a \in Applying THEN {last'.r}
+(* Who may be brought ops by a step, or hears of who leads when it takes a state.           *)
+Taking == {"StageManifest", "RefuseTransfer", "StageChunk", "CommitInstall", "DropTransfer"}
+Hears == IF last'.a \in {"Commit", "DropOffer"} THEN Running
+         ELSE IF last'.a \in Applying \cup Taking THEN {last'.r}
          ELSE {}
 
 SyncedOp(n) == Persisted(log[n]) \/ change.n = n
@@ -118,17 +119,19 @@ AtLeast(a, b) == LastTerm(a) > LastTerm(b) \/ (LastTerm(a) = LastTerm(b) /\ Len(
 (* All that there is to go on from, and how much of it was committed. *)
 Journals == {journal[r] : r \in Replicas} \cup {kept[r] : r \in Replicas}
 Best     == CHOOSE j \in Journals : \A x \in Journals : AtLeast(j, x)
-Agrees(j) ==
+AgreesTo(j) ==
     LET same == {n \in 0 .. Min(commit, Len(j)) : SubSeq(j, 1, n) = SubSeq(entries, 1, n)}
     IN CHOOSE n \in same : \A m \in same : m <= n
 
 (* No majority of members is left, and the specification says how it goes on. *)
 NoQuorum == 2 * Cardinality(Voters) <= Cardinality(Replicas)
-FewLeft  == Len(Best) <= Agrees(Best) + 1
+FewLeft  == Len(Best) <= AgreesTo(Best) + 1
 
-SuccessionGoesOn ==
-    /\ SimStep
-    /\ SuccessionAllowed
+(* What a model in which ops may be dropped puts here: by what a replica syncs its journal.    *)
+SyncedBy == {}
+
+(* What becomes of members and their journals by a step in which no incarnation begins.   *)
+MembersTrack ==
     /\ LET a == last'.a IN
        /\ term' = IF a = "BecomeLeader" THEN term + 1 ELSE term
        /\ entries' =
@@ -138,7 +141,7 @@ SuccessionGoesOn ==
        /\ journal' =
             [r \in Replicas |->
                 CASE a = "PowerLoss" /\ r = last'.r -> SubSeq(journal[r], 1, held'[r])
-                  [] r \notin stale' /\ r \in Running /\ a # "PowerLoss" -> SubSeq(entries', 1, held'[r])
+                  [] r \notin stale' /\ r \in Running /\ a # "PowerLoss" -> SubSeq(entries', 1, Min(held'[r], Len(entries')))
                   [] OTHER -> journal[r]]
        /\ member' =
             CASE a = "PowerLoss" /\ ~AllPersisted -> [member EXCEPT ![last'.r] = "lost"]
@@ -159,6 +162,7 @@ SuccessionGoesOn ==
                 CASE a = "PowerLoss" /\ r = last'.r -> held'[r]
                   [] a = "BecomeLeader" /\ r \in Running -> held'[r]
                   [] a = "Boot" /\ r = last'.r -> held'[r]
+                  [] a \in SyncedBy /\ r = last'.r -> held'[r]
                   [] r \in deaf /\ r \in Hears -> held'[r]
                   [] a = "Commit" /\ last'.n = change.n /\ r \in leader -> held'[r]
                   [] a \in {"Propose", "Reconcile"} /\ r \in leader /\ (Persisted(log'[Len(log')]) \/ change'.n = Len(log')) -> held'[r]
@@ -166,6 +170,11 @@ SuccessionGoesOn ==
                   [] OTHER -> Min(stable[r], held'[r])]
        /\ UNCHANGED basis
     /\ (NoQuorum => FewLeft)'
+
+SuccessionGoesOn ==
+    /\ SimStep
+    /\ SuccessionAllowed
+    /\ MembersTrack
 
 SuccessionRejoins ==
     \E r \in Replicas :
@@ -185,7 +194,7 @@ OpsOf(j) == [n \in DOMAIN j |-> j[n].o]
 
 SuccessionBegins ==
     LET j == Best
-        n == Agrees(j)
+        n == AgreesTo(j)
         rest == OpsOf(SubSeq(j, n + 1, Len(j)))
     IN /\ NoQuorum
        /\ FewLeft

@@ -87,17 +87,23 @@ Resumable ==
     \E s \in leader, r \in Replicas :
         pin[s] = NoOffer /\ rep[s].applied = commit /\ pull[r] # NoPull /\ pull[r].n = commit
 
+(* A replica that is down comes back. *)
+MayReturn(r) == leader = {} \/ shared[r] < dropped \/ shared[r] + 3 < commit \/ \E q \in Running : Lacks(q)
+
 (* Actions between replicas that a leader takes no part in, or no longer. *)
 SimBesides ==
     \/ last'.a \in {"StageManifest", "RefuseTransfer", "StageChunk", "CommitInstall"}
     \/ last'.a = "DropOffer" /\ last'.r \notin leader
 
+(* What is offered, or taken, is of an incarnation before. *)
+Older(x) == x.n > 0 /\ x.i < Incarnation
+
 (* Who offers and leads no more. *)
-Over == {s \in Replicas \ leader : pin[s] # NoOffer}
+Over == {s \in Replicas : pin[s] # NoOffer /\ (s \notin leader \/ Older(pin[s]))}
 
 TransferDrivable ==
     LET a == last'.a IN
-    /\ Over # {} => a = "DropOffer" /\ last'.r \in Over
+    /\ Over # {} => (a = "DropOffer" /\ last'.r \in Over) \/ (a = "RefuseTransfer" /\ Older(pin[last'.s]))
     /\ a = "OfferTransfer" =>
         /\ last'.r \in leader
         /\ pin[last'.r] = NoOffer
@@ -108,17 +114,17 @@ TransferDrivable ==
         /\ pin[s].n = last'.n
         /\ \A r \in owed : shared[r] >= last'.n
     /\ a = "StageManifest" => last'.r \notin leader /\ Takes(last'.r, last'.s)
-    /\ a = "RefuseTransfer" =>
+    /\ a = "RefuseTransfer" /\ ~Older(pin[last'.s]) =>
         /\ last'.r \notin leader
         /\ Offers(last'.s)
         /\ pull[last'.r] = NoPull
         /\ last'.n <= known[last'.r]
         /\ last'.r \in owed => rep[last'.s].applied = commit
     /\ a = "StageChunk" => Offers(last'.s) /\ (last'.r \in live \/ Takes(last'.r, last'.s))
-    /\ a = "CommitInstall" =>
+    /\ a = "CommitInstall" /\ ~Older(pull[last'.r]) =>
         /\ last'.n > shared[last'.r]
         /\ last'.r \in live \/ \E s \in leader : Takes(last'.r, s) /\ Same(last'.r, s)
-    /\ a = "DropTransfer" =>
+    /\ a = "DropTransfer" /\ ~Older(pull[last'.r]) =>
         /\ rep[last'.r].up
         /\ leader # {}
         /\ \/ /\ pull[last'.r].n <= known[last'.r]
@@ -136,11 +142,7 @@ TransferDrivable ==
         /\ last'.o.k \in {"purge", "other"} \/ \A r \in Replicas : pull[r] # NoPull => pull[r].n < commit
     /\ a = "Propose" /\ last'.o # OtherOp => \A q \in Replicas : ~Lacks(q) \/ pull[q] = NoPull
     /\ a = "Boot" => last'.n = saved[last'.r]
-    /\ a = "Boot" =>
-        \/ leader = {}
-        \/ shared[last'.r] < dropped
-        \/ shared[last'.r] + 3 < commit
-        \/ \E r \in Running : Lacks(r)
+    /\ a = "Boot" => MayReturn(last'.r)
 
 TransferTrack ==
     LET a == last'.a IN
@@ -167,7 +169,7 @@ TransferTrack ==
 (* Of what a replica is given, how many batches of messages there are in all. *)
 Batches(f) == Cardinality({j \in DOMAIN f.segs : f.segs[j].base + f.segs[j].n > f.start})
 Given(r) ==
-    IF pull[r] = NoPull THEN [n |-> 0, got |-> 0, batches |-> 0]
+    IF pull[r] = NoPull \/ Older(pull[r]) THEN [n |-> 0, got |-> 0, batches |-> 0]
     ELSE [n |-> pull[r].n, got |-> pull[r].got, batches |-> Batches(Carried(Newborn, SubSeq(log, 1, pull[r].n)))]
 
 TransferShown ==
@@ -175,8 +177,7 @@ TransferShown ==
      lacking |-> {r \in Replicas : Lacks(r)}, known |-> known,
      offered |-> [s \in Replicas |-> pin[s].n], given |-> [r \in Replicas |-> Given(r)]]
 
-SimTransferNext ==
-    /\ Taken
+TransferStep ==
     /\ \/ TransferNext
        \/ \E r \in Replicas :
             /\ \/ BecomeLeader(r, Len(log) - commit)
@@ -187,6 +188,8 @@ SimTransferNext ==
     /\ TransferDrivable
     /\ Track
     /\ TransferTrack
+
+SimTransferNext == Taken /\ TransferStep
 
 SimTransferSpec == SimTransferInit /\ [][SimTransferNext]_<<all, sim, simTransfer>>
 

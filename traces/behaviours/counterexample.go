@@ -70,9 +70,19 @@ var drivables = map[string]driven{
 var beginning = map[string]driven{
 	"MCOrderedGroup.tla": {
 		module: "SIMOrderedGroupSuccession.tla", begins: "Succession", led: "LedBegins", shows: "LedForgets",
-		set: "MayLosePower <- SimMayLosePower\n Votes <- SimVotes\n Lacks <- SimLacks\n Owed <- SimOwed\n MayNumber <- SimMayNumber\n Left <- SimLeft\n SimShown <- MembersShown",
+		set: "MayLosePower <- SimMayLosePower\n Votes <- SimVotes\n Lacks <- MemberLacks\n Owed <- SimOwed\n MayNumber <- SimMayNumber\n Left <- SimLeft\n SimShown <- MembersShown",
 		other: map[string]string{
-			"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 3", "MayCrash": "<- SimMayCrash", "MayRejoin": "<- SimMayRejoin",
+			"Ops": "<- LedOps", "Reads": "<- LedReads", "MaxOps": "= 4", "MaxCrashes": "= 3", "MayCrash": "<- MemberMayCrash", "MayRejoin": "<- SimMayRejoin",
+		},
+	},
+	"MCTransferGroup.tla": {
+		module: "SIMTransferGroupSuccession.tla", begins: "Begins", led: "LedOlder", shows: "LedOlder",
+		set: "MayLosePower <- SimMayLosePower\n MayReturn <- LedMayReturn\n MayCompact <- MayNot\n Votes <- SimVotes\n Lacks <- BeginsLacks\n Owed <- SimOwed\n MayNumber <- SimMayNumber\n" +
+			" Left <- SimLeft\n SyncedBy <- BeginsSyncedBy\n Holds <- SimHolds\n Besides <- SimBesides\n SimShown <- BeginsShown",
+		other: map[string]string{
+			"Replicas": "= {r1, r2, r3}", "Ops": "<- LedTransferOps", "MaxOps": "= 2", "MaxCrashes": "= 3", "Reads": "<- LedReads", "MaxOffers": "", "MaxInstalls": "",
+			"MayOffer": "", "MayAccept": "", "MayStep": "", "MayAsk": "<- SimMayAsk", "MayLead": "<- LedMayLead", "MayCrash": "<- MemberMayCrash",
+			"MayRejoin": "<- LedMayRejoin", "Persisted": "<- VolatileAll", "Offsets": "", "MaxBack": "", "MayBegin": "<- SimMayBegin",
 		},
 	},
 }

@@ -56,7 +56,7 @@ type member struct {
 	pull  pulling
 	saved op.Number // its last checkpoint
 
-	home      string // of its files, as of its last boot
+	home      string // of its files
 	losses    uint64 // of power
 	formatted bool   // the folder of its present incarnation
 	apart     bool   // it is no member: it is brought nothing
@@ -125,7 +125,7 @@ func (g *group) begin(n int) error {
 // Observe implements observe.Sink.
 func (m *member) Observe(e observe.Event) {
 	m.seen = append(m.seen, e)
-	m.pull.observe(e)
+	m.pulls(e)
 	m.saves(e)
 	if e.Action == "NewIncarnation" {
 		m.g.claims(&e)

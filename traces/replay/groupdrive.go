@@ -95,7 +95,7 @@ func (v *GroupDrive) Incarnation() (i op.Incarnation, after int) {
 func (v *GroupDrive) Op(n op.Number) int { return int(v.g.reached(n)) }
 
 // withoutLeader are actions that need nobody who leads.
-var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation", "CommitInstall", "DropOffer"}
+var withoutLeader = []observe.Action{"RequestPurge", "PurgeLocally", "BecomeLeader", "ProcessCrash", "PowerLoss", "Boot", "Rejoin", "NewIncarnation", "CommitInstall", "DropOffer", "RefuseTransfer"}
 
 // Take takes an action that Words wrote, as Drive does.
 func (v *GroupDrive) Take(a *behaviours.Act) error {

@@ -20,12 +20,15 @@ import (
 
 // moves is what a group has of states on their way.
 type moves struct {
-	faults *faultfs.Set     // of all disks
-	reply  *replica.Message // what a leader sent last
-	freely bool             // what they send arrives by itself
+	faults *faultfs.Set             // of all disks
+	reply  *replica.Message         // what a leader sent last
+	offers map[int]*replica.Message // to each member, what it was offered last
+	freely bool                     // what they send arrives by itself
 }
 
-func newMoves() *moves { return &moves{faults: faultfs.NewSet()} }
+func newMoves() *moves {
+	return &moves{faults: faultfs.NewSet(), offers: map[int]*replica.Message{}}
+}
 
 // pulling is what a member takes.
 type pulling struct {
@@ -51,10 +54,13 @@ func (m *member) saves(e observe.Event) {
 func moving(b *behaviours.Behaviour) bool { return len(b.Acts) > 0 && b.Acts[0].State["given"] != nil }
 
 // configure has every op in a file of the journal, and a chunk for every batch: of the two
-// any number can be dropped, or brought.
+// any number can be dropped, or brought. Where ops need not be synced they are in one file, of
+// which a loss of power takes any part, and none is dropped.
 func (s *moves) configure(cfg *replica.Config) {
 	cfg.FS = s.faults.Wrap(cfg.FS)
-	cfg.JournalBytes, cfg.Compact = 1, replica.Compaction{Bytes: 1}
+	if cfg.Compact = (replica.Compaction{Bytes: 1}); cfg.Policy == (replica.Policy{}) {
+		cfg.JournalBytes = 1
+	}
 	cfg.Transfer = replica.TransferOptions{ChunkBytes: 1, Window: 1}
 }
 
@@ -85,18 +91,22 @@ func (s *moves) sent(m *member, x replica.Message) {
 	case t.Drop != nil && m.id != m.g.lead:
 		m.pull.done = &x
 	default:
-		s.reply = &x
+		if s.reply = &x; t.Offer != nil {
+			s.offers[x.To] = &x
+		}
 	}
 }
 
-func (p *pulling) observe(e observe.Event) {
+// pulls notes what a member takes.
+func (m *member) pulls(e observe.Event) {
+	p := &m.pull
 	switch e.Action {
 	case "StageManifest":
-		p.from, p.home = e.Peer, dir+"/"+e.Key
+		p.from, p.home = e.Peer, m.dir()+"/"+e.Key
 	case "DropTransfer":
 		p.from = 0
 	case "CommitInstall":
-		*p = pulling{}
+		*p, m.home = pulling{}, e.Key
 	}
 }
 
@@ -105,7 +115,7 @@ func (p *pulling) interrupted() { p.from, p.asked, p.done = 0, nil, nil }
 
 // kept are the changes that outlive a loss of power: of a state on its way all.
 func (p *pulling) kept(c crashfs.Change) bool {
-	return p.home != "" && (c.Path == p.home || strings.HasPrefix(c.Path, p.home+"/") || c.Path == dir && dir+"/"+c.To == p.home)
+	return p.home != "" && (c.Path == p.home || strings.HasPrefix(c.Path, p.home+"/") || c.Path+"/"+c.To == p.home)
 }
 
 // onDisk is what a disk shows of a state on its way: the op that it is as of, and how many
@@ -113,7 +123,7 @@ func (p *pulling) kept(c crashfs.Change) bool {
 type onDisk struct{ op, batches int }
 
 func (m *member) identity() record.Identity {
-	return record.Identity{Cluster: identity.Cluster, Replica: uint32(m.id), Incarnation: 1}
+	return record.Identity{Cluster: identity.Cluster, Replica: uint32(m.id), Incarnation: m.g.incarnation}
 }
 
 // staged reads it.
@@ -135,7 +145,7 @@ func (m *member) staged() (onDisk, error) {
 			}
 		}
 	}
-	return onDisk{int(counted(uint64(x.Point.Applied), base)), len(f.segs)}, nil
+	return onDisk{int(m.g.reached(x.Point.Applied)), len(f.segs)}, nil
 }
 
 // manifest is that of a state on its way, with the home that it goes into; nil if there is
@@ -146,7 +156,7 @@ func (m *member) manifest() (*transfer.Manifest, string, error) {
 		n, _ := strconv.Atoi(strings.TrimPrefix(home, "h")) // 0 is the first
 		return n
 	}
-	names, err := fs.List(dir)
+	names, err := fs.List(m.dir())
 	if err != nil {
 		return nil, "", err
 	}
@@ -156,8 +166,8 @@ func (m *member) manifest() (*transfer.Manifest, string, error) {
 			continue // one before
 		}
 		// One that has none is what a loss of power left of a home that was removed.
-		if x, err := transfer.Staged(fs, dir+"/"+home, m.identity()); err != nil || x != nil {
-			return x, dir + "/" + home, err
+		if x, err := transfer.Staged(fs, m.dir()+"/"+home, m.identity()); err != nil || x != nil {
+			return x, m.dir() + "/" + home, err
 		}
 	}
 	return nil, "", nil
@@ -209,7 +219,10 @@ func (g *group) movesState(reps, s map[string]any) {
 			continue
 		}
 		f := reps[m.name()].(map[string]any)
-		f["offers"] = counted(uint64(m.r.View().Offers), base)
+		f["offers"] = 0.0
+		if n := m.r.View().Offers; n > 0 {
+			f["offers"] = g.reached(n)
+		}
 		if _, told := given(s, m.name()); told {
 			is, err := m.staged()
 			if f["given"] = is.shown(); err != nil {

@@ -8,7 +8,6 @@ import (
 	"purgelab/impl/replica"
 	"purgelab/impl/transfer"
 	"purgelab/impl/vfs/faultfs"
-	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
 
@@ -19,7 +18,7 @@ var moveGroupRows = []GroupRow{
 	groupRow("OfferTransfer", "take steps of a checkpoint, if the last one is not as of op `n`; ask for an offer in the name of each other replica", "impl/replica: serve", "The specification has one offer for whoever is behind, the implementation one for each.", takeOfferTransfer),
 	groupRow("Compact", "take steps of trimming", "impl/replica: trimStep", "Of who leads, by whole files: the one that is being written may hold op `n`. Others keep their journals; nobody is brought from one of these what the specification has dropped.", takeGroupCompact),
 	groupRow("StageManifest", "let replica `r` hear that there is an offer, bring its request, and the offer", "impl/replica: offered, beginPull", "The driver speaks for the leader's raft, as of an op above all that `r` has.", takeGroupManifest),
-	groupRow("RefuseTransfer", "the same", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeGroupManifest),
+	groupRow("RefuseTransfer", "the same; or bring replica `r` what replica `s` offered in an incarnation before", "impl/transfer: Own.Fresh; impl/replica: fresh, otherIncarnation", "", takeGroupRefuse),
 	groupRow("StageChunk", "bring what replica `r` asks for, and what the leader sends: first all batches of messages but the last, then that one", "impl/transfer: Pull.Take; impl/replica: serveStep", "What is no message comes with the offer. After a boot, or from another leader than before, the offer is made again first.", takeGroupChunk),
 	groupRow("CommitInstall", "take steps of staging, and install; tell the leader", "impl/replica: install", "All durable steps of it, and the boot that follows.", takeGroupInstall),
 	groupRow("DropTransfer", "have the disk refuse the next call of the transfer; or, of what replica `r` came to by itself, take a step of staging, or let time pass; remove what is staged", "impl/replica: refused, tickFetch, homeStep", "", takeGroupDropTransfer),
@@ -38,7 +37,7 @@ func takeOfferTransfer(g *group, a *behaviours.Act) error {
 			continue
 		}
 		m.seen = m.seen[:0]
-		if err := g.hand(&replica.Message{From: id, To: m.id, Incarnation: 1, Member: uint64(id), Transfer: &transfer.Message{Request: &transfer.Request{}}}); err != nil {
+		if err := g.hand(&replica.Message{From: id, To: m.id, Incarnation: g.incarnation, Member: uint64(id), Transfer: &transfer.Message{Request: &transfer.Request{}}}); err != nil {
 			return err
 		}
 		if !m.took(a.Action, integer(a.With["n"])) {
@@ -59,7 +58,7 @@ func takeGroupCompact(g *group, a *behaviours.Act) error {
 			return err
 		}
 	}
-	home := dir
+	home := m.dir()
 	if h := m.r.View().Home; h != "." {
 		home += "/" + h
 	}
@@ -68,7 +67,7 @@ func takeGroupCompact(g *group, a *behaviours.Act) error {
 		return err
 	}
 	// The file that is being written may hold op n.
-	if n := op.Number(integer(a.With["n"]) + base); above != n && above != n-1 {
+	if n := g.line(integer(a.With["n"])); above != n && above != n-1 {
 		return &missing{a.Action}
 	}
 	return nil
@@ -76,6 +75,18 @@ func takeGroupCompact(g *group, a *behaviours.Act) error {
 
 func takeGroupManifest(g *group, a *behaviours.Act) error {
 	return g.shown(g.of(a), a.Action, func() error { return g.offer(g.of(a)) })
+}
+
+func takeGroupRefuse(g *group, a *behaviours.Act) error {
+	from := g.named(a, "s")
+	if len(from) == 0 {
+		return takeGroupManifest(g, a)
+	}
+	m, x := g.of(a), g.moves.offers[a.Replica]
+	if x == nil || x.From != from[0] || x.Incarnation == g.incarnation {
+		return &missing{a.Action}
+	}
+	return g.shown(m, a.Action, func() error { return g.hand(x) })
 }
 
 func takeGroupChunk(g *group, a *behaviours.Act) error {
@@ -117,11 +128,14 @@ func takeGroupInstall(g *group, a *behaviours.Act) error {
 
 func takeGroupDropTransfer(g *group, a *behaviours.Act) error {
 	m, drop := g.of(a), g.refused
+	if m.pull.home == "" {
+		return nil // that was in an incarnation before
+	}
 	is, err := m.staged()
 	if err != nil {
 		return err
 	}
-	if counted(uint64(m.r.View().Facts.Applied), base) >= float64(is.op) {
+	if g.reached(m.r.View().Facts.Applied) >= float64(is.op) {
 		drop = g.overtaken
 	}
 	if err := drop(m); err != nil {

@@ -7,6 +7,9 @@ func seenOf(list []*behaviours.Behaviour) map[string]int {
 	if list[0].Design == "reset-record" {
 		return resetMovesSeen(list)
 	}
+	if list[0].Acts[0].State["older"] != nil {
+		return laterMovesSeen(list)
+	}
 	return movesSeen(list)
 }
 
@@ -48,6 +51,45 @@ func resetMovesSeen(list []*behaviours.Behaviour) map[string]int {
 				}
 				if len(now["msgs"].([]any)) > 0 {
 					n["installs of messages"]++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// laterMovesSeen is movesSeen of replicas that lose their memory.
+func laterMovesSeen(list []*behaviours.Behaviour) map[string]int {
+	n := map[string]int{
+		"installs": 0, "offers in a later incarnation": 0, "offers of one before": 0, "incarnations that begin while a state is taken": 0,
+		"transfers that a crash interrupts": 0,
+	}
+	for _, b := range list {
+		later := false
+		for i := 1; i < len(b.Acts); i++ {
+			a, was := &b.Acts[i], b.Acts[i-1].State
+			taken := func(r string) bool {
+				is, _ := given(was, r)
+				return is.op > 0
+			}
+			switch a.Action {
+			case "CommitInstall":
+				n["installs"]++
+			case "OfferTransfer":
+				if later {
+					n["offers in a later incarnation"]++
+				}
+			case "RefuseTransfer":
+				if settled(a).With["s"] != nil {
+					n["offers of one before"]++
+				}
+			case "NewIncarnation":
+				if later = true; taken("r1") || taken("r2") || taken("r3") {
+					n["incarnations that begin while a state is taken"]++
+				}
+			case "ProcessCrash", "PowerLoss":
+				if taken(a.With["r"].(string)) {
+					n["transfers that a crash interrupts"]++
 				}
 			}
 		}

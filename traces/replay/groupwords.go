@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"purgelab/traces/behaviours"
 )
@@ -51,7 +52,9 @@ func settled(a *behaviours.Act) *behaviours.Act {
 			out.With["without"] = joined(list)
 		}
 	case "StageManifest", "RefuseTransfer":
-		delete(out.With, "s") // whoever leads
+		if older, _ := a.State["older"].([]any); !slices.Contains(older, a.With["s"]) {
+			delete(out.With, "s") // whoever leads
+		}
 	case "StageChunk":
 		delete(out.With, "s")
 		delete(out.With, "j")

@@ -272,7 +272,7 @@ func (g *group) begins(operator bool) error {
 	g.incarnation = p.Incarnation
 	g.goesOn = &replica.Base{From: p.Source.From, Machine: p.Source.Machine, Term: p.Source.Term, Last: p.Source.Last, Forced: p.Source.Forced, Past: past}
 	for _, m := range g.members[1:] {
-		m.formatted, m.apart = false, false
+		m.formatted, m.apart, m.pull, m.saved = false, false, pulling{}, 0
 		if err := errors.Join(m.makeDir(), m.open()); err != nil {
 			return err
 		}
