@@ -40,6 +40,7 @@ var noSuchDefect = map[string]string{
 	"defect-chunk-of-another-offer":        "two rules forbid it: a sender sends chunks of the offer that it is asked for, or none, and a receiver takes those of the offer that it pulls",
 	"defect-empty-leader-overwrites":       "two rules forbid it: who has not applied what it knows to be committed offers nothing, and what is offered is a checkpoint, under the number of its own op",
 	"defect-journaled-ops-dropped":         "two rules forbid it: a replica takes no state of ops that it knows to be committed, as it still does after a crash, and none of ops that its journal holds",
+	"defect-no-first-entry":                "raft itself begins each term of a leader with an entry",
 	"defect-older-incarnation-accepted":    "three rules forbid it: a message of another incarnation has no effect, what a replica takes lies in the folder of its incarnation, and an offer of an older one is refused",
 	"defect-replay-covered-ops":            "two rules forbid it: a replay begins above the op of the checkpoint, and so does the journal of a home that was installed",
 	"defect-reset-empty-leader-overwrites": "two rules forbid it, as of `tlc-empty-leader-overwrites`",
