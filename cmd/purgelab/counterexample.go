@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,13 +98,17 @@ func writeCounterexample(cmd *cobra.Command, tool tlc.Tool, spec string, m model
 	switch {
 	case err != nil:
 		return err
-	case t.Trace == tlc.Undecided:
-		return undecidedError("%s", reports[0].Reason)
+	case c.Undecided() != "":
+		return undecidedError("%s", c.Undecided())
+	case slices.ContainsFunc(reports, undecided):
+		return undecidedError("%s", reports[slices.IndexFunc(reports, undecided)].Reason)
 	case t.Trace == tlc.Fail || !c.Reproduced():
 		return exitWith(exitViolated)
 	}
 	return nil
 }
+
+func undecided(r traces.Report) bool { return r.Verdict == tlc.Undecided }
 
 func properties(r *scenario.Result) []string {
 	var out []string

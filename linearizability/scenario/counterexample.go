@@ -37,17 +37,28 @@ type Counterexample struct {
 // Reproduced tells whether the scenario is one as it should be: with the defect a property
 // is violated, and nothing is wrong without it but what the design violates by nature; what
 // can happen, and what cannot be given, the replica has to follow, and of the latter the
-// property has to be violated.
+// property has to be violated. A replica that has no such defect must not follow: nobody
+// would have seen what is wrong. What is undecided is not reproduced.
 func (c *Counterexample) Reproduced() bool {
 	switch {
-	case len(c.Calm.unlisted()) > 0 || c.Calm.Undecided != "":
+	case c.Undecided() != "" || len(c.Calm.unlisted()) > 0:
 		return false
 	case c.Limit != "":
 		return c.Difference == nil && c.Calm.violates(c.Limit)
 	case c.Shows:
 		return c.Difference == nil
+	case c.Red == nil:
+		return c.Difference != nil
 	}
-	return c.Red == nil || len(c.Red.unlisted()) > 0
+	return len(c.Red.unlisted()) > 0
+}
+
+// Undecided says why a play of the scenario has no verdict, and is empty if each has.
+func (c *Counterexample) Undecided() string {
+	if c.Red != nil && c.Calm.Undecided == "" {
+		return c.Red.Undecided
+	}
+	return c.Calm.Undecided
 }
 
 // subjects are those of the guarantee matrix that a scenario is about in one of its ways: it

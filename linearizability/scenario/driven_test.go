@@ -201,6 +201,8 @@ func TestReproduced(t *testing.T) {
 	of := &Scenario{Listed: []string{"A"}}
 	calm := &Result{Scenario: of, Red: []verdict.Result{{Verdict: verdict.Fail, Property: "A"}}}
 	red := &Result{Scenario: of, Red: []verdict.Result{{Verdict: verdict.Fail, Property: "B"}}}
+	undecided := &Result{Scenario: of, Red: red.Red, Undecided: "interrupted"}
+	calmUndecided := &Result{Scenario: of, Red: calm.Red, Undecided: "interrupted"}
 	differs := &replay.Difference{}
 	for _, c := range []struct {
 		is   Counterexample
@@ -209,7 +211,12 @@ func TestReproduced(t *testing.T) {
 		{Counterexample{Calm: calm, Red: red, Difference: differs}, true},
 		{Counterexample{Calm: calm, Red: calm}, false},
 		{Counterexample{Calm: red, Red: red}, false},
+		{Counterexample{Calm: calm, Red: undecided, Difference: differs}, false},
+		{Counterexample{Calm: calmUndecided, Red: red, Difference: differs}, false},
 		{Counterexample{Calm: calm, Difference: differs}, true}, // the implementation has no such defect
+		{Counterexample{Calm: calm}, false},                     // and what it lets happen is seen by nobody
+		{Counterexample{Calm: calmUndecided, Difference: differs}, false},
+		{Counterexample{Calm: calmUndecided, Shows: true}, false},
 		{Counterexample{Calm: calm, Shows: true}, true},
 		{Counterexample{Calm: calm, Shows: true, Difference: differs}, false},
 		{Counterexample{Calm: calm, Limit: "A"}, true},
