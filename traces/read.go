@@ -82,18 +82,26 @@ func Read(r io.Reader, name string) (*Trace, error) {
 	return t, nil
 }
 
+// behaviourFormat heads the files of traces/behaviours.
+const behaviourFormat = "purgelab-behaviour"
+
 // What a header may say there is: each has a place of its own in what is judged.
 const mostReplicas, mostPartitions = 99, 9999
 
 func readHeader(line []byte, h *Header) error {
+	var is struct{ Format string }
+	switch err := json.Unmarshal(line, &is); {
+	case err == nil && is.Format == behaviourFormat:
+		return fmt.Errorf("format %q: behaviours of the specification are no trace: purgelab trace replay leads the implementation through them", is.Format)
+	case err == nil && is.Format != Format:
+		return fmt.Errorf("format %q: want %q", is.Format, Format)
+	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(h); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
 	switch {
-	case h.Format != Format:
-		return fmt.Errorf("format %q: want %q", h.Format, Format)
 	case h.Version != Version:
 		return fmt.Errorf("version %d: want %d", h.Version, Version)
 	case findDesign(h.Design) == nil:

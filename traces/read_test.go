@@ -18,6 +18,7 @@ func TestMalformedTraces(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", `x:1: empty: want a header`},
 		{"{}", `x:1: format "": want "purgelab-trace"`},
+		{`{"format":"purgelab-behaviour","version":2,"design":"ordered","model":"sim-ordered"}`, `x:1: format "purgelab-behaviour": behaviours of the specification are no trace: purgelab trace replay leads`},
 		{strings.Replace(head, `"version":1`, `"version":2`, 1), `x:1: version 2: want 1`},
 		{strings.Replace(head, `"ordered"`, `"another"`, 1), `x:1: design "another": want one of ordered, reset-record, advance`},
 		{strings.Replace(head, `"replicas":3`, `"replicas":0`, 1), `x:1: 0 replicas: want 1 to 99`},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"purgelab/impl/defect"
+	"purgelab/linearizability/verdict"
 	"purgelab/traces/behaviours"
 	"purgelab/traces/replay"
 )
@@ -86,7 +87,11 @@ func replayFile(cmd *cobra.Command, file string, defects defect.Set, b *bar) (ou
 		}
 		diff, err := replay.Replay(x, defects)
 		if err != nil {
-			return err
+			line := x.Line
+			if misread := (*replay.MisreadError)(nil); errors.As(err, &misread) {
+				line = misread.Line
+			}
+			return fmt.Errorf("%s:%d: %w", file, line, err)
 		}
 		b.step()
 		out.Behaviours++
@@ -97,10 +102,6 @@ func replayFile(cmd *cobra.Command, file string, defects defect.Set, b *bar) (ou
 		return nil
 	})
 	var exit *exitError
-	var misread *replay.MisreadError
-	if errors.As(err, &misread) {
-		err = fmt.Errorf("%s:%d: %w", file, misread.Line, err)
-	}
 	if err == nil || errors.Is(err, errDiffers) {
 		return out, nil
 	}
@@ -114,7 +115,14 @@ func replayFile(cmd *cobra.Command, file string, defects defect.Set, b *bar) (ou
 func (r *replayed) print(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	if jsonWanted(cmd) {
-		return writeJSON(w, r)
+		v := verdict.Pass
+		if r.Difference != nil {
+			v = verdict.Fail
+		}
+		return writeJSON(w, struct {
+			*replayed
+			Verdict verdict.Verdict `json:"verdict"`
+		}{r, v})
 	}
 	text := fmt.Sprintf("agree: %s, %s", plural(r.Behaviours, "behaviour"), plural(r.Actions, "action"))
 	if r.Difference != nil {

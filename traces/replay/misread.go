@@ -47,6 +47,9 @@ func caught(a *behaviours.Act, act func() (*Difference, error)) (diff *Differenc
 	defer func() {
 		if p := recover(); p != nil {
 			text := strings.TrimPrefix(fmt.Sprint(p), "runtime error: ")
+			if _, ok := p.(*runtime.TypeAssertionError); ok {
+				text = "a field is missing, or is of another kind"
+			}
 			if diff, err = nil, fmt.Errorf("it does not hold what the table reads: %s", text); !raisedHere() {
 				diff, err = &Difference{Field: "action", Want: string(a.Action), Got: "panic: " + text}, nil
 			}
