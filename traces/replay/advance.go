@@ -11,27 +11,6 @@ import (
 	"purgelab/traces/behaviours"
 )
 
-var advanceRows = []Row{
-	{"Boot", "open the replica on its disk", "impl/replica: Open", "", takeBoot},
-	{"Serve", "none", "impl/replica: checkServing", "As in ordered.", takeNothing},
-	{"Materialize", "bring op `n` if it is not in the journal; tell that it is committed; apply one op", "impl/replica: apply, materialize", "A journal write, its sync and the commit are part of it. Files of messages are so small that each holds one batch.", takeMaterialize},
-	{"Checkpoint", "take steps of a checkpoint", "impl/engine/tagged: Task.record", "The syncs before the record are steps of their own.", takeCheckpoint},
-	{"Reclaim", "remove one thing until a segment is gone", "impl/engine/tagged: Reclaim", "", takeReclaimSegment},
-	{"ListOffsets", "ask for the earliest and the latest offset", "impl/replica: advanceRead", "As an Answer of ordered.", takeListOffsets},
-	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMAdvance: reads by the contract.", takeAnswer},
-	{"ProcessCrash", "end the program, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrash},
-	{"PowerLoss", "end the program; of what is not synced keep the first `s` batches and `b` bookmarks, and the removals of segments but those of `back`", "impl/vfs/crashfs: PowerLossKeeping", "The journal is kept whole.", takePowerLossAdvance},
-	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
-	{"Compact", "take steps of trimming", "impl/replica: trimStep", "", takeCompact},
-	{"StageManifest", "offer the state as of op `n`", "impl/replica: offered, beginPull", "", takeStageManifest},
-	{"RefuseTransfer", "offer the state as of op `n`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
-	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "Each is a file of its own, and synced in the same step: a crash that comes next finds the disk before that.", takeStageChunk},
-	{"SyncPiece", "none", "impl/segment: Intake.sync", "", takeSyncPiece},
-	{"StageState", "take steps of staging", "impl/engine/tagged: imported", "", takeStageState},
-	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "", takeCommitInstall},
-	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
-}
-
 func takeReclaimSegment(d *driver, _ *behaviours.Act) error {
 	return d.until(replica.Remove, "Reclaim")
 }

@@ -14,17 +14,6 @@ import (
 // This file leads replicas of a group that take each other's state. What they send of
 // it goes through the driver's hands: it is brought when the behaviour says so, or never.
 
-var moveGroupRows = []GroupRow{
-	groupRow("OfferTransfer", "take steps of a checkpoint, if the last one is not as of op `n`; ask for an offer in the name of each other replica", "impl/replica: serve", "The specification has one offer for whoever is behind, the implementation one for each.", takeOfferTransfer),
-	groupRow("Compact", "take steps of trimming", "impl/replica: trimStep", "Of who leads, by whole files: the one that is being written may hold op `n`. Others keep their journals; nobody is brought from one of these what the specification has dropped.", takeGroupCompact),
-	groupRow("StageManifest", "let replica `r` hear that there is an offer, bring its request, and the offer", "impl/replica: offered, beginPull", "The driver speaks for the leader's raft, as of an op above all that `r` has.", takeGroupManifest),
-	groupRow("RefuseTransfer", "the same; or bring replica `r` what replica `s` offered in an incarnation before", "impl/transfer: Own.Fresh; impl/replica: fresh, otherIncarnation", "", takeGroupRefuse),
-	groupRow("StageChunk", "bring what replica `r` asks for, and what the leader sends: first all batches of messages but the last, then that one", "impl/transfer: Pull.Take; impl/replica: serveStep", "What is no message comes with the offer. After a boot, or from another leader than before, the offer is made again first.", takeGroupChunk),
-	groupRow("CommitInstall", "take steps of staging, and install; tell the leader", "impl/replica: install", "All durable steps of it, and the boot that follows.", takeGroupInstall),
-	groupRow("DropTransfer", "have the disk refuse the next call of the transfer; or, of what replica `r` came to by itself, take a step of staging, or let time pass; remove what is staged", "impl/replica: refused, tickFetch, homeStep", "", takeGroupDropTransfer),
-	groupRow("DropOffer", "let time pass in which nobody asks", "impl/transfer: Sender.Tick; impl/replica: stopServing", "Who leads no more has dropped it in the step in which it heard of that.", takeDropOffer),
-}
-
 func takeOfferTransfer(g *group, a *behaviours.Act) error {
 	m := g.of(a)
 	if m.saved != m.r.View().Facts.Applied {

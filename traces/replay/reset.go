@@ -13,42 +13,6 @@ import (
 	"purgelab/traces/behaviours"
 )
 
-var resetRows = []Row{
-	{"Boot", "open the replica on its disk; if a cleanup is pending, up to where it begins", "impl/replica: Open", "The boot itself ends a cleanup: it is made once for each step, on a copy of the disk, and stopped at the disk call after it.", takeBootReset},
-	{"Serve", "none", "impl/replica: checkServing", "As in ordered.", takeNothing},
-	{"Journal", "bring op `n`, not committed", "impl/replica: consensusStage", "Its write and its sync.", takeJournal},
-	{"Cut", "none", "impl/consensus: Ready", "Another leader, whose log ends with op `n`, brings what comes in the place of the others.", takeCut},
-	{"Filtered", "tell that op `n` is committed, apply one op", "impl/replica: applyFiltered", "", takeFiltered},
-	{"Materialize", "tell that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeMaterializeReset},
-	{"Checkpoint", "take steps of a checkpoint", "impl/engine/flat: save.record", "The syncs before the record are steps of their own.", takeCheckpoint},
-	{"ResetFrontier", "tell intent `g`, take steps of the purge", "impl/engine/flat: wipe.frontier", "", takeResetFrontier},
-	{"UnlinkSegments", "take steps of the purge", "impl/engine/flat: wipe.unlinkSegments", "One step for each file.", takePurgeStep},
-	{"SyncSegments", "take steps of the purge", "impl/engine/flat: wipe.syncSegments", "", takePurgeStep},
-	{"ResetRecord", "take steps of the purge", "impl/engine/flat: wipe.record", "", takePurgeStep},
-	{"UnlinkBookmarks", "take one step of the purge; in a boot, stop it after the removal", "impl/engine/flat: wipe.unlinkBookmarks", "", takeUnlinkBookmarks},
-	{"SyncBookmarks", "take steps of the purge; in a boot, stop it after the second folder", "impl/engine/flat: wipe.syncBookmarks", "One step for each folder.", takeSyncBookmarks},
-	{"PurgeComplete", "take steps of the purge; in a boot, let it end", "impl/engine/flat: wipe.complete", "", takePurgeCompleteReset},
-	{"StepFails", "have the disk refuse the call of the next step, take it", "impl/replica: purgeStep", "A sync that fails stops the replica instead. In counterexamples only.", takeStepFails},
-	{"SyncFails", "have the disk forget the names that the sync of the next step is for, take it", "impl/replica: purgeStep", "Of the variant retry-sync; any other replica stops: that is a PowerLoss. In counterexamples only.", takeSyncFails},
-	{"RetryPurge", "none", "impl/replica: retried", "In the step that comes next. In counterexamples only.", takeNothing},
-	{"Hold", "let time pass until the replica leads, ask it for `o`", "impl/replica: hold", "In counterexamples only.", takeHold},
-	{"Release", "none", "impl/replica: release", "In the step that ends the purge. In counterexamples only.", takeNothing},
-	{"Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "Of SIMResetRecord: reads by the contract.", takeAnswer},
-	{"CommitElsewhere", "none", "impl/replica: consensusStage", "As in ordered, and so are all actions of a transfer.", takeCommitElsewhere},
-	{"Compact", "take steps of trimming", "impl/replica: trimStep", "", takeCompact},
-	{"StageManifest", "offer the state `x`", "impl/replica: offered, beginPull", "The state is that of another replica, which purged when its journal ended with the floor, and was brought all ops up to that of the offer.", takeStageManifest},
-	{"RefuseTransfer", "offer the state `x`", "impl/transfer: Own.Fresh; impl/replica: fresh", "", takeRefuseTransfer},
-	{"StageChunk", "bring the chunk that the replica asked for", "impl/transfer: Pull.Take", "", takeStageChunk},
-	{"SyncPiece", "none", "impl/segment: Intake.sync", "", takeSyncPiece},
-	{"StageState", "take steps of staging", "impl/engine/flat: imported", "", takeStageState},
-	{"CommitInstall", "take steps of staging, and install", "impl/replica: install", "", takeCommitInstall},
-	{"DropTransfer", "have the disk refuse the next call of the transfer; remove what is staged", "impl/replica: refused, homeStep", "", takeDropTransfer},
-	{"ProcessCrash", "end the program, keep the cache; in a boot, of the copy of the disk", "impl/vfs/crashfs: ProcessCrash", "", takeProcessCrashReset},
-	{"BeginSequence", "end the program, keep nothing that was not synced; open the replica until op numbers have begun anew", "impl/replica: beginSequence", "Messages and bookmarks are replicated then. In counterexamples only.", takeBeginSequence},
-	{"Recreate", "end the program; make a folder of another incarnation beside that of the first, which stays", "impl/replica: Format", "In counterexamples only.", takeRecreate},
-	{"PowerLoss", "end the program; of what is not synced keep what the state after it shows: the first entries of each file, or the file that was removed", "impl/vfs/crashfs: PowerLossKeeping", "Journal and records are kept whole.", takePowerLossReset},
-}
-
 // opening is a boot that ends a cleanup, as far as the behaviour has come in it.
 type opening struct {
 	before *crashfs.Disk // as the boot found it

@@ -11,21 +11,6 @@ import (
 
 // This file says how actions of a group of reset-record are taken, and what is compared.
 
-var resetGroupRows = []GroupRow{
-	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takeResetPropose),
-	groupRow("StoreProgress", "the same, with the bookmark that the consumer has come to", "impl/replica: request, propose", "", takeResetPropose),
-	groupRow("Receive", "bring replica `r` the next op and no more", "impl/replica: consensusStage", "", takeReceive),
-	groupRow("Commit", "let the leader hear of it from those that have the op", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeResetCommit),
-	groupRow("RequestPurge", "none", "impl/meta", "Nobody is told before its PurgeLocally.", func(*group, *behaviours.Act) error { return nil }),
-	groupRow("Apply", "let replica `r` know that the op is committed, apply one op", "impl/replica: apply, applyFiltered", "", takeApply),
-	groupRow("PurgeLocally", "tell replica `r` the intent, take all steps of the purge", "impl/engine/flat: wipe", "", takePurgeLocally),
-	groupRow("Answer", "poll from the bookmark on, as a read that need not wait", "impl/replica: advanceRead", "", takeResetAnswer),
-	groupRow("BecomeLeader", "let replica `r` campaign, and one vote", "impl/consensus: Tick; impl/replica: followRole", "", func(g *group, a *behaviours.Act) error { return g.elect(a.Replica) }),
-	groupRow("ProcessCrash", "end the programs of `s`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeResetCrash),
-	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "But of a state on its way, and of its removal, all.", takeResetPowerLoss),
-	groupRow("Boot", "open replica `r` on its disk, let it come to where it was", "impl/replica: Open", "", takeResetBoot),
-}
-
 // consumer owns the one bookmark.
 var consumer = op.Key{ID: 1}
 

@@ -8,13 +8,6 @@ import (
 // This file leads replicas of a group of reset-record that take each other's state: as in
 // the other designs, but for what the specification takes in one step here.
 
-var moveResetRows = []GroupRow{
-	groupRow("OfferTransfer", "let what was offered before go; take steps of a checkpoint, if the last one is not as of op `n`; ask for an offer in the name of each other replica", "impl/replica: serve", "", takeResetOffer),
-	groupRow("StageManifest", "let replica `r` hear that there is an offer, bring its request, the offer, and all chunks", "impl/replica: offered, beginPull, serveStep", "The log has all that is offered: the driver speaks for the leader's raft.", takeResetManifest),
-	groupRow("CommitInstall", "take steps of staging, and install; tell the leader", "impl/replica: install", "", takeGroupInstall),
-	groupRow("DropTransfer", "take steps of staging; remove what is staged", "impl/replica: fresh, homeStep", "It has purged more, and finds that out when it is about to install.", takeResetDropTransfer),
-}
-
 // takeResetOffer: of a purge an offer hears when somebody asks for what is gone, or when
 // nobody asks for long.
 func takeResetOffer(g *group, a *behaviours.Act) error {

@@ -15,20 +15,6 @@ import (
 
 const agreedName = "agreed log"
 
-var agreedRows = []GroupRow{
-	groupRow("ProposeAt", "put a request in that is an op of policy `v`, let the leader write it", "impl/replica: request, propose, consensusStage", "The first op of a leader, an empty one, is there already.", takeProposeAt),
-	groupRow("Receive", "bring replica `r` the next op, let it write it", "impl/replica: consensusStage", "If it has not heard of the term it hears of that first, and syncs it.", takeReceiveOne),
-	groupRow("SyncJournal", "take the step of consensus that syncs; or let replica `r` hear of a later term", "impl/replica: consensusStage", "None, if a vote, a term or a boot has synced all.", takeSyncJournal),
-	groupRow("CommitBy", "let the leader hear from all of `by` that they have op `n`", "impl/consensus: Ready", "Who was booted since it said so is brought what it has, to say it again; of one that has it no more, what it said before arrives now. Before the first op of its term a leader does not know what is committed.", takeCommitBy),
-	groupRow("LosePower", "end the program of replica `r`, keep the first `n` ops of its journal, open it", "impl/vfs/crashfs: PowerLossKeeping; impl/replica: renounce", "", takeLosePower),
-	groupRow("ReplaceDisk", "put an empty disk in, open replica `r`", "impl/replica: findMember, renounce", "", takeReplaceDisk),
-	groupRow("Stop", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeStop),
-	groupRow("Return", "open replica `r` on its disk", "impl/replica: Open", "", takeReturn),
-	groupRow("Rejoin", "let all talk and time pass, but for elections, until replica `r` counts", "impl/replica: joinGroup, admitMember", "Three ops take it in, which AgreedLog has not.", takeAdmission),
-	groupRow("Elect", "let replica `r` campaign, and the others of `by` vote", "impl/consensus: Tick; impl/replica: followRole", "Who led hears of it.", takeElect),
-	groupRow("NewIncarnation", "let the plane decide, seal all as it says; let all copy the log that it chose", "impl/meta: begin; impl/replica: seal, openCopying", "", takeNewIncarnation),
-}
-
 // isAgreed tells whether a behaviour is one of AgreedLog.
 func isAgreed(b *behaviours.Behaviour) bool {
 	return len(b.Acts) > 0 && b.Acts[0].State["acked"] != nil

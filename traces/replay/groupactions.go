@@ -7,61 +7,12 @@ import (
 
 	"purgelab/impl/defect"
 	"purgelab/impl/engine"
-	"purgelab/impl/observe"
 	"purgelab/impl/replica"
 	"purgelab/model/op"
 	"purgelab/traces/behaviours"
 )
 
-// This file says how actions of a group are taken, and what is compared.
-
-// GroupRow is a Row of a group.
-type GroupRow struct {
-	Row
-	take func(*group, *behaviours.Act) error
-}
-
-func groupRow(action observe.Action, call, code, note string, take func(*group, *behaviours.Act) error) GroupRow {
-	return GroupRow{Row{Action: action, Call: call, Code: code, Note: note}, take}
-}
-
-// Group is how a group of replicas of a design is replayed.
-type Group struct {
-	Name string
-	Rows []GroupRow
-	// want is a state of the specification as an implementation can show it, and state
-	// what the implementation shows of it.
-	want  func(state map[string]any) map[string]any
-	state func(g *group, state map[string]any) map[string]any
-}
-
-// Groups is all designs.
-var Groups = []Group{
-	{"ordered", slices.Concat(logGroupRows, moveGroupRows), wantLogGroup, (*group).logState},
-	{"advance", slices.DeleteFunc(slices.Concat(logGroupRows, moveGroupRows), func(r GroupRow) bool { return purging[r.Action] }), wantLogGroup, (*group).logState},
-	{"reset-record", slices.Concat(resetGroupRows, moveResetRows), wantResetGroup, (*group).resetState},
-	{agreedName, agreedRows, wantAgreed, (*group).agreedState},
-}
-
-// purging are actions that advance does not have: its purge is a deletion.
-var purging = map[observe.Action]bool{"RequestPurge": true, "Reconcile": true, "PurgeComplete": true, "PurgeDuplicate": true}
-
-var logGroupRows = []GroupRow{
-	groupRow("RequestPurge", "none", "impl/meta", "Nobody is told before its Reconcile.", func(*group, *behaviours.Act) error { return nil }),
-	groupRow("Reconcile", "tell the leader the intent, let it journal what it proposes", "impl/replica: reconcile", "One that it knows it has proposed by itself.", takeReconcile),
-	groupRow("Propose", "put the request in, let the leader journal it", "impl/replica: request, propose", "The first op of a leader, an empty one, is there already.", takePropose),
-	groupRow("Commit", "bring all that run op `n` and no more, but who needs what the log has dropped; the leader hears of it", "impl/consensus: Ready", "Before the first op of its term a leader does not know what is committed.", takeCommit),
-	groupRow("BecomeLeader", "bring replica `r` all that stays and no more, let it campaign, and one vote", "impl/consensus: Tick; impl/replica: followRole", "", takeBecomeLeader),
-	groupRow("Materialize", "let replica `r` know that op `n` is committed, apply one op", "impl/replica: apply, materialize", "", takeGroupMaterialize),
-	groupRow("PurgeComplete", "the same, and take all steps of the purge", "impl/engine/tagged: Task", "", takeGroupPurge),
-	groupRow("PurgeDuplicate", "the same as Materialize", "impl/replica: applyPurge", "", takeGroupDuplicate),
-	groupRow("Answer", "put read `q` in as one that need not wait for the leader, take its phases", "impl/replica: advanceRead", "", takeGroupAnswer),
-	groupRow("ProcessCrash", "end the program of replica `r`, keep the cache", "impl/vfs/crashfs: ProcessCrash", "", takeGroupCrash),
-	groupRow("PowerLoss", "the same; nothing that was not synced is left", "impl/vfs/crashfs: PowerLossKeeping", "Of a journal that need not be synced the first ops are left, as many as the model says.", takeGroupPowerLoss),
-	groupRow("Boot", "open replica `r` on its disk", "impl/replica: Open", "It begins at its last checkpoint: that of the boundary, unless it has saved one to offer its state.", takeGroupBoot),
-	groupRow("Rejoin", "none, if replica `r` lost power under a policy that does not sync all; else put an empty disk in", "impl/replica: renounce, joinGroup, admitMember", "It finds out when it boots. Three ops that only take a number take it in: it asks for the first two, the leader proposes them, and the last by itself.", takeRejoin),
-	groupRow("NewIncarnation", "open all that are down; let the plane decide, seal all as it says; let all copy the log that it chose, and materialize it", "impl/meta: begin; impl/replica: seal, openCopying", "The op with which it begins is none of the implementation. Up to where a replica says that it agrees with the one before, which is a hint, must be committed of the log that was chosen.", takeNewIncarnation),
-}
+// How actions of a group are taken, and what is compared.
 
 func takeReconcile(g *group, a *behaviours.Act) error {
 	in := []replica.Intent{{Generation: op.Generation(integer(a.With["g"]))}}
