@@ -146,12 +146,32 @@ Track ==
                [] rep'[r] # rep[r] /\ ~Begun -> 0
                [] OTHER -> still[r]]
 
+(* How many lots a step has when the next one is drawn. A model that draws puts DrawnLots     *)
+(* here: logs grow and are applied, and what is purged is not often empty.                  *)
+Lots == 1
+
+Holding(r) == rep[r].end > rep[r].start
+Marking(r) == \E k \in Keys : rep[r].bm[k].o # -1
+
+DrawnLots ==
+    LET a == last'.a IN
+    CASE a = "Commit" -> 16
+      [] a \in Applying -> 8
+      [] a = "Reconcile" -> IF \E r \in Replicas : Marking(r) THEN 16 ELSE 4
+      [] a = "Propose" ->
+            CASE last'.o.k = "append" -> 6
+              [] last'.o.k \in {"commit", "store"} -> IF \E r \in Replicas : Holding(r) THEN 6 ELSE 1
+              [] OTHER -> 1
+      [] a = "RequestPurge" -> IF \E r \in Replicas : Marking(r) THEN 4 ELSE 1
+      [] a = "Boot" -> 4
+      [] OTHER -> 1
+
 SimStep ==
     /\ \/ Next
        \/ \E r \in Replicas : BecomeLeader(r, Len(log) - commit)
        \/ \E r \in Replicas : BecomeLeader(r, held[r] - commit)
     /\ Drivable
-    /\ Track
+    /\ \E lot \in 1 .. Lots : Track
 
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE

@@ -65,6 +65,32 @@ SimShown == [log |-> log, commit |-> commit, leader |-> leader, intent |-> inten
 (* Whoever reads behaviours off has this print each state that is gone on from.      *)
 Taken == TRUE
 
+(* How many lots a step has when the next one is drawn. A model that draws puts DrawnLots    *)
+(* here: clients go on, logs grow, what is purged is not often empty, and who stops leaves    *)
+(* a group that goes on.                                                        *)
+Lots == 1
+
+(* What a model with transfers puts here: who leads anew can bring r its first op.      *)
+Reaches(r) == TRUE
+
+GoesOn ==
+    IF rep'[leader].up THEN commit >= first \/ \E r \in Follows : rep'[r].up /\ Reaches(r)
+    ELSE /\ \A r \in Follows : rep'[r].up
+         /\ \E r \in Follows : MayLead(r) /\ Electable(r) /\ \E q \in Follows \ {r} : Reaches(q)
+
+DrawnLots ==
+    LET a == last'.a IN
+    CASE a \in {"Receive", "Commit", "Apply"} -> 8
+      [] a = "StoreProgress" -> 40
+      [] a = "Answer" -> IF progress.o = -1 /\ progress'.o # -1 THEN 20 ELSE 2
+      [] a = "Propose" -> IF last'.k = "append" THEN 6 ELSE 1
+      [] a = "PurgeLocally" -> IF rep[last'.r].bm.o # -1 THEN 4 ELSE IF rep[last'.r].msgs # <<>> THEN 2 ELSE 1
+      [] a = "RequestPurge" -> IF \E r \in Up : rep[r].bm.o # -1 THEN 4 ELSE 1
+      [] a = "Boot" -> 4
+      [] a \in {"ProcessCrash", "PowerLoss"} -> IF GoesOn THEN 1 ELSE 0
+      [] a = "BecomeLeader" -> IF \E r \in Up \ {last'.r} : Reaches(r) THEN 1 ELSE 0
+      [] OTHER -> 1
+
 (* What is known of leaders and journals, after a step. *)
 Track ==
     LET a == last'.a IN
@@ -83,7 +109,7 @@ SimNext ==
     /\ Taken
     /\ Next \/ ProposeEmpty
     /\ Drivable
-    /\ Track
+    /\ \E lot \in 1 .. Lots : Track
 
 SimSpec == SimInit /\ [][SimNext]_<<vars, first, stale, still>>
 

@@ -3,7 +3,8 @@
 (* SIMResetRecordGroup, and                                                     *)
 (*                                                                           *)
 (*   - who leads offers, as of a checkpoint that it saves for it; the next one when it has     *)
-(*     let that one go, since it purged or leads anew, or much was committed and nobody asked; *)
+(*     let that one go, since it purged or leads anew, or nobody asked while much was         *)
+(*     committed, or one booted, which takes long;                                 *)
 (*   - who is given a state is brought nothing of the log meanwhile, and gives it up only if    *)
 (*     it has purged more than that;                                              *)
 (*   - the journal of who installed begins after that, so it leads only those who need no       *)
@@ -51,9 +52,17 @@ TransferDrivable ==
 TransferTrack ==
     /\ offering' =
          CASE last'.a = "OfferTransfer" -> TRUE
-           [] leader' # leader \/ pin'[leader] = NoOffer \/ commit' > pin'[leader].n + 2 -> FALSE
+           [] last'.a = "Boot" \/ leader' # leader \/ pin'[leader] = NoOffer \/ commit' > pin'[leader].n + 2 -> FALSE
            [] OTHER -> offering
     /\ begins' = IF last'.a = "CommitInstall" THEN [begins EXCEPT ![last'.r] = last'.n] ELSE begins
+
+TransferReaches(r) == rep[r].held >= commit
+
+TransferLots ==
+    CASE last'.a = "OfferTransfer" -> 8
+      [] last'.a \in {"StageManifest", "CommitInstall", "DropTransfer"} -> 12
+      [] last'.a = "PurgeLocally" /\ pull[last'.r] # NoOffer -> 6
+      [] OTHER -> DrawnLots
 
 TransferShown ==
     [log |-> log, commit |-> commit, leader |-> leader, intent |-> intent, rep |-> rep, first |-> first, stale |-> stale,
@@ -65,7 +74,7 @@ SimTransferNext ==
        \/ ProposeEmpty /\ UNCHANGED transfer
     /\ Drivable
     /\ TransferDrivable
-    /\ Track
+    /\ \E lot \in 1 .. Lots : Track
     /\ TransferTrack
 
 SimTransferSpec == SimTransferInit /\ [][SimTransferNext]_<<all, first, stale, still, simTransfer>>

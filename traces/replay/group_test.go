@@ -41,19 +41,20 @@ func TestGroups(t *testing.T) {
 	for _, c := range []struct {
 		model   string
 		count   int
+		held    int // how often each of heldOf is there at least
 		defects []string
 	}{
-		{"sim-ordered-group", 150, []string{"local-boundary", "duplicate-purge-wipes", "start-not-replayed"}},
-		{"sim-reset-record-group", 150, []string{"start-not-replayed", "floor-not-kept"}},
-		{"sim-advance-group", 40, []string{"start-not-replayed", "whole-batch-deleted", "earliest-from-records"}},
-		{"sim-ordered-group-succession", 40, []string{"two-incarnations", "commit-clamped", "lost-disk-unnoticed", "join-once", "boundary-outlives"}},
-		{"sim-ordered-group-succession-messages", 15, []string{"two-incarnations", "suspect-acks"}},
-		{"sim-ordered-group-rejoin", 15, []string{"lost-disk-unnoticed", "join-once"}},
-		{"sim-transfer-group", 150, []string{"older-offer-accepted"}},
-		{"sim-transfer-group-succession", 20, []string{"older-offer-accepted", "two-incarnations"}},
-		{"sim-transfer-advance-group", 100, []string{"older-offer-accepted"}},
-		{"sim-transfer-reset-group", 200, []string{"boundary-not-rebased"}},
-		{"sim-advance-group-succession", 15, []string{"two-incarnations", "suspect-votes", "stale-auto-commit"}},
+		{"sim-ordered-group", 60, 20, []string{"local-boundary", "duplicate-purge-wipes", "start-not-replayed"}},
+		{"sim-reset-record-group", 60, 15, []string{"start-not-replayed", "floor-not-kept"}},
+		{"sim-advance-group", 20, 20, []string{"start-not-replayed", "whole-batch-deleted", "earliest-from-records"}},
+		{"sim-ordered-group-succession", 40, 2, []string{"two-incarnations", "commit-clamped", "lost-disk-unnoticed", "join-once", "boundary-outlives"}},
+		{"sim-ordered-group-succession-messages", 15, 2, []string{"two-incarnations", "suspect-acks"}},
+		{"sim-ordered-group-rejoin", 15, 2, []string{"lost-disk-unnoticed", "join-once"}},
+		{"sim-transfer-group", 150, 20, []string{"older-offer-accepted"}},
+		{"sim-transfer-group-succession", 20, 2, []string{"older-offer-accepted", "two-incarnations"}},
+		{"sim-transfer-advance-group", 100, 20, []string{"older-offer-accepted"}},
+		{"sim-transfer-reset-group", 60, 20, []string{"boundary-not-rebased", "bookmark-no-dirsync"}},
+		{"sim-advance-group-succession", 15, 2, []string{"two-incarnations", "suspect-votes", "stale-auto-commit"}},
 	} {
 		t.Run(c.model, func(t *testing.T) {
 			list := drawn(t, c.model, c.count)
@@ -69,6 +70,12 @@ func TestGroups(t *testing.T) {
 					}
 				}
 				t.Logf("taken: %v, of new members: %v", taken, steps)
+				held := heldOf(list)
+				t.Logf("held: %v", held)
+				for what, n := range held {
+					require.GreaterOrEqual(t, n, c.held, what)
+				}
+				misplaced(t, list)
 				begins := strings.Contains(c.model, "succession")
 				rejoins := begins && !moving(list[0]) || strings.Contains(c.model, "rejoin")
 				require.Equal(t, rejoins, steps["learner"] > 0 && steps["voter"] > 0 && steps["end"] > 0)
