@@ -109,6 +109,18 @@ func TestAgreedDifferences(t *testing.T) {
 			s["journal"].(map[string]any)["r1"].([]any)[0].(map[string]any)["v"] = "replicated"
 		}, "rep.r1.journal[0].v"},
 		{"acked", func(s map[string]any) { s["acked"].(map[string]any)["r2"] = 0.0 }, "rep.r2.acked"},
+		{"journal", func(s map[string]any) {
+			m := s["journal"].(map[string]any)
+			m["r1"] = append(m["r1"].([]any), map[string]any{"v": "persisted", "t": 1.0})
+		}, "rep.r1.journal[1]"},
+		{"suspect", func(s map[string]any) { s["suspect"].(map[string]any)["r1"] = 0.0 }, "rep.r1.suspect"},
+		{"shows", func(s map[string]any) {
+			s["journal"].(map[string]any)["r3"] = []any{map[string]any{"v": "persisted", "t": 1.0}}
+		}, "rep.r3.shows"},
+		{"shows, but has lost all", func(s map[string]any) { s["suspect"].(map[string]any)["r3"] = -2.0 }, "rep.r3.shows"},
+		{"down", func(s map[string]any) { s["down"] = []any{"r1"} }, "rep.r1.down"},
+		{"inc", func(s map[string]any) { s["inc"] = 2.0 }, "inc"},
+		{"leader", func(s map[string]any) { s["leader"] = []any{"r2"} }, "leader"},
 	} {
 		b := &behaviours.Behaviour{}
 		b.Design, b.Replicas = "ordered", 3
@@ -133,6 +145,9 @@ func TestAgreedDifferences(t *testing.T) {
 		add("Receive", map[string]any{"r": "r2", "n": 1.0}, state(per(entry(), entry(), none), per(1.0, 0.0, 0.0), per(1.0, 0.0, 0.0), 0))
 		add("SyncJournal", map[string]any{"r": "r2"}, state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 0))
 		add("CommitBy", map[string]any{"by": []any{"r1", "r2"}, "n": 1.0}, state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 1))
+		lost := state(per(entry(), entry(), none), per(1.0, 1.0, 0.0), per(1.0, 1.0, 0.0), 1)
+		lost["suspect"] = per(-1.0, -1.0, 0.0)
+		add("LosePower", map[string]any{"r": "r3", "n": 0.0}, lost)
 		diff, err := Replay(b, 0)
 		require.NoError(t, err)
 		require.Nil(t, diff)
