@@ -23,6 +23,31 @@ func (f facts) text(path ...string) string {
 	return strings.Trim(v.String(), `"`)
 }
 
+// op words an op of the specification, which is a record there.
+func (f facts) op(path string) string {
+	v, _ := f.state.Field(path)
+	o := facts{v}
+	return opText(o.text("k"), o.text("key"), o.number("n"), o.number("o"), o.number("g"))
+}
+
+func opText(kind, key string, count, offset, gen int64) string {
+	switch kind {
+	case "none":
+		return "nothing"
+	case "append":
+		return fmt.Sprintf("append of %d", count)
+	case "store":
+		return fmt.Sprintf("store of %s at offset %d", key, offset)
+	case "delete":
+		return "delete of " + key
+	case "advance":
+		return fmt.Sprintf("advance to offset %d", offset)
+	case "purge", "settle":
+		return fmt.Sprintf("%s of generation %d", kind, gen)
+	}
+	return kind
+}
+
 func (f facts) number(path ...string) int64 {
 	n, err := strconv.ParseInt(f.text(path...), 10, 64)
 	if err != nil {
@@ -77,7 +102,7 @@ func localReason(s step, f facts) string {
 	case s.Action == PurgeBegin && int64(s.Generation) <= f.number("now", "settled"):
 		return fmt.Sprintf("generation %d: %d is settled already", s.Generation, f.number("now", "settled"))
 	case f.text("next", "k") != "any" && f.text("next", "k") != kindOf(s):
-		return fmt.Sprintf("op %d was materialized before as %s", s.Op, f.text("next"))
+		return fmt.Sprintf("op %d was materialized before as %s", s.Op, f.op("next"))
 	}
 	if s.Action == Materialize {
 		if why := effectReason(s, f); why != "" {
@@ -173,7 +198,11 @@ func answerReason(s step, f facts) string {
 		case "poll":
 			return fmt.Sprintf("%d records from offset %d answered: the start is %d and the end %d", s.Count, s.Offset, start, end)
 		case "get-bookmark":
-			return fmt.Sprintf("bookmark of %s answered as %d, the replica holds %d (-1: none, answered as 0)", s.Key, s.Offset, bookmark(s, f))
+			holds := "none, which is told as 0"
+			if o := bookmark(s, f); o >= 0 {
+				holds = fmt.Sprint(o)
+			}
+			return fmt.Sprintf("bookmark of %s answered as %d, the replica holds %s", s.Key, s.Offset, holds)
 		case "list-offsets":
 			return fmt.Sprintf("offset %d listed: the start is %d and the end %d", s.Offset, start, end)
 		case "gone":
@@ -235,7 +264,7 @@ func groupReason(s step, f facts) string {
 	case (s.Action == ChangeMembers || s.Action == Joined) && int64(s.Op) < next && up && int64(s.Applied) == next-1:
 		return fmt.Sprintf("op %d changes the membership: the replica has applied op %d", s.Op, next-1)
 	case s.Action == ChangeMembers && f.text("op", "k") != "other" && f.text("op", "k") != "none":
-		return fmt.Sprintf("op %d changes the membership: it is %s", s.Op, f.text("op"))
+		return fmt.Sprintf("op %d changes the membership: it is %s", s.Op, f.op("op"))
 	case s.Action == ChangeMembers && int64(s.Applied) != next-1:
 		return stateReason(s, f)
 	case s.Action == ChangeMembers:
@@ -245,7 +274,7 @@ func groupReason(s step, f facts) string {
 	case s.Action == Commit && (int64(s.Applied) != next-1 || int64(s.Start) != f.number("now", "start") || int64(s.End) != f.number("now", "end")):
 		return stateReason(s, f)
 	case s.Action == Commit:
-		return fmt.Sprintf("committed as %s, materialized as %s", s.Kind, f.text("op"))
+		return fmt.Sprintf("committed as %s, materialized as %s", opText(s.Kind, s.Key, int64(s.Count), int64(s.Offset), int64(s.Generation)), f.op("op"))
 	case (s.Action == Boot || s.Action == Rejoin) && up:
 		return "the replica is running already"
 	case s.Action == Rejoin:
@@ -289,7 +318,7 @@ func groupReason(s step, f facts) string {
 	case s.Action == PurgeComplete && int64(s.Generation) <= f.number("now", "settled"):
 		return fmt.Sprintf("generation %d: %d is settled already", s.Generation, f.number("now", "settled"))
 	case f.text("next", "k") != kindOf(s) && !(s.Action == PurgeDuplicate && f.text("next", "k") == "settle"):
-		return fmt.Sprintf("op %d was told before as %s", s.Op, f.text("next"))
+		return fmt.Sprintf("op %d was told before as %s", s.Op, f.op("next"))
 	}
 	if s.Action == Materialize {
 		if why := effectReason(s, f); why != "" {

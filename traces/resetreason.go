@@ -46,7 +46,7 @@ func resetReason(s step, f facts) string {
 		case int64(s.Generation) <= f.number("now", "gen"):
 			return fmt.Sprintf("generation %d: %d is reset already", s.Generation, f.number("now", "gen"))
 		case f.text("held", "k") != "none":
-			return fmt.Sprintf("what was held during the purge before is not released: %s", f.text("held"))
+			return fmt.Sprintf("what was held during the purge before is not released: %s", f.op("held"))
 		case int64(s.Op) != journal:
 			return fmt.Sprintf("floor op %d: the journal ends at op %d", s.Op, journal)
 		}
@@ -60,7 +60,7 @@ func resetReason(s step, f facts) string {
 	case StepFails, SyncFails, RecordNotSynced, Hold:
 		return "no purge is under way"
 	case Release, Refuse:
-		return fmt.Sprintf("%s of %s: the first change that is held is %s", s.Kind, s.Key, f.text("held"))
+		return fmt.Sprintf("%s of %s: the first change that is held is %s", s.Kind, s.Key, f.op("held"))
 	case Filtered, Materialize:
 		switch filtered := s.Action == Filtered; {
 		case f.text("resetting") == "TRUE":
@@ -111,7 +111,7 @@ func resetGroupReason(s step, f facts) string {
 	case s.Action == Materialize && int64(s.Op) == applied+1 && int64(s.Op) <= floor:
 		return fmt.Sprintf("op %d is materialized: the floor is op %d", s.Op, floor)
 	case (s.Action == Materialize || s.Action == Filtered) && int64(s.Op) == applied+1 && s.Kind != f.text("next", "k"):
-		return fmt.Sprintf("op %d did %s: it was committed, and executed elsewhere, as %s", s.Op, s.Kind, f.text("next"))
+		return fmt.Sprintf("op %d did %s: it was committed, and executed elsewhere, as %s", s.Op, s.Kind, f.op("next"))
 	}
 	return groupReason(s, f)
 }

@@ -247,6 +247,7 @@ func TestSamples(t *testing.T) {
 		if !assertRejected(t, r, line) {
 			continue
 		}
+		require.NotContains(t, r.Rejections[0].Reason, "|->", "a reason has the words of the field")
 		told.WriteString(filepath.Base(r.Trace) + "\n" + r.Rejections[0].Explain(filepath.Base(r.Trace)) + "\n")
 	}
 	if rewrite {
