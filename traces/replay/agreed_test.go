@@ -121,6 +121,7 @@ func TestAgreedDifferences(t *testing.T) {
 		{"down", func(s map[string]any) { s["down"] = []any{"r1"} }, "rep.r1.down"},
 		{"inc", func(s map[string]any) { s["inc"] = 2.0 }, "inc"},
 		{"leader", func(s map[string]any) { s["leader"] = []any{"r2"} }, "leader"},
+		{"basis", func(s map[string]any) { s["basis"] = 1.0 }, "basis"},
 	} {
 		b := &behaviours.Behaviour{}
 		b.Design, b.Replicas = "ordered", 3

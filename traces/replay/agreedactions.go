@@ -106,7 +106,7 @@ func wantAgreed(s map[string]any) map[string]any {
 			f["acked"] = s["acked"].(map[string]any)[name]
 		}
 	}
-	out := map[string]any{"rep": reps, "inc": s["inc"]}
+	out := map[string]any{"rep": reps, "inc": s["inc"], "basis": s["basis"]}
 	if list := s["leader"].([]any); len(list) > 0 {
 		out["leader"] = list[0]
 		if integer(s["commit"]) >= integer(s["floor"]) {
@@ -146,7 +146,7 @@ func (g *group) agreedState(s map[string]any) map[string]any {
 			}
 		}
 	}
-	out := map[string]any{"rep": reps, "inc": float64(g.incarnation)}
+	out := map[string]any{"rep": reps, "inc": float64(g.incarnation), "basis": g.number(g.basis)}
 	if g.lead != 0 {
 		out["leader"] = g.members[g.lead].name()
 		if integer(s["commit"]) >= integer(s["floor"]) {
