@@ -149,7 +149,7 @@ func TestConditions(t *testing.T) {
 	}
 	require.Len(t, conditions, len(slices.DeleteFunc(slices.Clone(Table), func(x Tooth) bool { return !x.must(Trace) })))
 	require.Equal(t, "is settled already", condition("duplicate-purge-wipes", "generation 1: 1 is settled already"))
-	require.Equal(t, "was told before as", condition("start-not-replayed", `op 9 was told before as [k |-> "advance", o |-> 1]`))
+	require.Equal(t, "was told before as", condition("start-not-replayed", `op 9 was told before as advance to offset 1`))
 	require.Empty(t, condition("duplicate-purge-wipes", "the replica is down"))
 	require.Empty(t, condition("no-such", "the replica is down"))
 }
