@@ -94,6 +94,17 @@ func TestDown(t *testing.T) {
 	}
 }
 
+// Where nothing need be synced a replica alone is all machines: that they lose power
+// together has a name of its own.
+func TestPowerOfAll(t *testing.T) {
+	d, err := newDriver(replica.ResetRecord, 0)
+	require.NoError(t, err)
+	loss := &behaviours.Act{Event: observe.Event{Action: "PowerLoss"}}
+	require.NoError(t, d.able(loss))
+	d.policy = replica.Policy{Messages: replica.Replicated, Bookmarks: replica.Replicated}
+	require.ErrorIs(t, d.able(loss), errAll)
+}
+
 // A panic of the implementation is a difference, not a fault of the file.
 func TestPanicOfTheImplementation(t *testing.T) {
 	b := exampleRead(t)
