@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"purgelab/traces/tlc"
@@ -82,9 +83,14 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// What is listed are guards.
+// What is listed are guards, and the page has each module that has some.
 func TestListed(t *testing.T) {
 	_, of := asker(t, t.TempDir())
+	page, err := os.ReadFile("../../docs/spec-mutations.md")
+	require.NoError(t, err)
+	for m := range of {
+		assert.True(t, strings.Contains(string(page), "\n| "+m+" | "), "%s: make spec-mutations", m)
+	}
 	for _, l := range listed {
 		require.True(t, slices.ContainsFunc(of[l.module], func(g Guard) bool { return g.Name == l.name && strings.HasPrefix(g.Text, l.text) }), "%v: is listed, and no guard", l)
 	}
