@@ -172,7 +172,7 @@ func TestFoundAgain(t *testing.T) {
 	model := func(name string) models.Model {
 		return all[slices.IndexFunc(all, func(m models.Model) bool { return m.Name == name })]
 	}
-	for _, name := range []string{"limit-reset-record-boundary", "defect-marker-no-dirsync", "defect-settled-at-proposal", "defect-stale-pull-kept"} {
+	for _, name := range []string{"limit-reset-record-boundary", "defect-marker-no-dirsync", "defect-settled-at-proposal", "defect-stale-pull-kept", "defect-suspects-unheard"} {
 		t.Run(name, func(t *testing.T) {
 			m := model(name)
 			b, property, err := behaviours.Counterexample(context.Background(), tool, specDir, m)

@@ -33,6 +33,7 @@ const (
 type check struct {
 	name string
 	kind Kind
+	pkg  string // whose test it is; empty: none is run
 	// modules that it has TLC read, with all that these extend and instantiate.
 	modules []string
 	// files of the project that it reads beside, configurations and samples, and what

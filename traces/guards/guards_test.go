@@ -96,9 +96,13 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// What behaviours are read off is replayed: a tie reads each of these modules itself.
+// What behaviours are read off is replayed: a tie reads each of these modules itself, and runs
+// where a workspace has a place for it.
 func TestReplays(t *testing.T) {
 	a, _ := asker(t, t.TempDir())
+	for _, c := range a.checks {
+		require.True(t, c.pkg == "" || slices.Contains(packages, filepath.FromSlash(c.pkg)), "%s: %s", c.name, c.pkg)
+	}
 	for name := range a.texts {
 		if strings.HasPrefix(name, "SIM") {
 			require.True(t, slices.ContainsFunc(a.checks, func(c check) bool { return c.kind == Tie && slices.Contains(c.modules, name) }), "no tie replays %s", name)

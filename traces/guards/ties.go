@@ -41,8 +41,11 @@ func ties(root string, list []models.Model) ([]check, error) {
 	} {
 		out = append(out, testCheck("replay of "+r.design+", "+r.model, "traces/replay", pattern("TestEveryTransition", r.design, r.model, follows), r.module+".tla", r.module+".cfg"))
 	}
-	out = append(out, testCheck("round trip of settled-at-proposal", "linearizability/scenario", pattern("TestFoundAgain", "defect-settled-at-proposal"), "SIMLiveness.tla", "defects/settled-at-proposal.cfg"))
-	out = append(out, testCheck("round trip of stale-pull-kept", "linearizability/scenario", pattern("TestFoundAgain", "defect-stale-pull-kept"), "SIMTransferLiveness.tla", "defects/stale-pull-kept.cfg"))
+	for _, r := range []struct{ defect, module string }{
+		{"settled-at-proposal", "SIMLiveness"}, {"stale-pull-kept", "SIMTransferLiveness"}, {"suspects-unheard", "SIMRecovery"},
+	} {
+		out = append(out, testCheck("round trip of "+r.defect, "linearizability/scenario", pattern("TestFoundAgain", "defect-"+r.defect), r.module+".tla", "defects/"+r.defect+".cfg"))
+	}
 	return append(out, testCheck("model ≡ specification", "model", pattern("TestModelIsSpec"), "MCPartition.tla",
 		"MCPartition.cfg", "MCPartitionContinue.cfg", "MCPartitionSessionsFew.cfg", "MCPartitionSuccession.cfg")), nil
 }
@@ -54,7 +57,7 @@ const follows = "follows"
 
 // testCheck is a test of the project that has TLC read a module with configurations.
 func testCheck(name, pkg, run, module string, cfgs ...string) check {
-	c := check{name: name, kind: Tie, modules: []string{strings.TrimSuffix(module, ".tla")}}
+	c := check{name: name, kind: Tie, pkg: pkg, modules: []string{strings.TrimSuffix(module, ".tla")}}
 	for _, cfg := range cfgs {
 		c.files = append(c.files, filepath.Join("spec", cfg))
 	}

@@ -13,12 +13,15 @@ import (
 //
 //	spec/                          the specification
 //	traces/tla/                    the trace modules
-//	model/, traces/, …             where tests run
+//	model/, traces/replay/, …      where tests run
 type workspace struct {
 	dir, root string // root of the project
 	tool      tlc.Tool
 	tests     *programs
 }
+
+// packages are those whose tests run in a workspace.
+var packages = []string{"model", filepath.Join("traces", "replay"), filepath.Join("linearizability", "scenario")}
 
 func (w *workspace) in(parts ...string) string {
 	return filepath.Join(append([]string{w.dir}, parts...)...)
@@ -27,12 +30,12 @@ func (w *workspace) in(parts ...string) string {
 // newWorkspace makes one in dir.
 func newWorkspace(root, dir string, tool tlc.Tool, tests *programs) (*workspace, error) {
 	w := &workspace{dir: dir, root: root, tool: tool, tests: tests}
-	for _, d := range []string{"model", filepath.Join("traces", "replay")} {
+	for _, d := range packages {
 		if err := os.MkdirAll(w.in(d), 0o777); err != nil {
 			return nil, err
 		}
 	}
-	for _, d := range []string{filepath.Join("traces", "testdata"), filepath.Join("traces", "replay", "testdata"), models.ToolFolder("")} {
+	for _, d := range []string{filepath.Join("traces", "testdata"), filepath.Join("traces", "replay", "testdata"), filepath.Join("linearizability", "scenario", "files"), models.ToolFolder("")} {
 		if err := os.Symlink(filepath.Join(root, d), w.in(d)); err != nil {
 			return nil, err
 		}
