@@ -20,6 +20,7 @@ var listed = []struct{ module, name, text, why string }{
 	{"SIMTransferGroup", "TransferDrivable", "leader # {}", notDrawn},
 	{"SIMTransferGroup", "TransferDrivable", "Running \\ leader # {}", notDrawn},
 	{"SIMTransferResetGroup", "TransferDrivable", "\\E r \\in Replicas : rep[r].held < commit", notDrawn},
+	{"SIMTransferGroupSuccession", "BeginsMayLosePower", "Voters # Replicas", notDrawn},
 	// Of these nothing is known but that samples of traces lack what would tell.
 	{"TraceAdvance", "TakeStageManifest", "stage = NoStage", "no sample begins a pull upon another"},
 	{"TraceResetRecord", "Upto", "f.es[j].op <= E.f", noSample},
