@@ -100,8 +100,8 @@ const (
 )
 
 // Run carries the sweep out. When ctx ends, the summary holds the runs that were
-// finished, of those whose traces are judged the decided ones; the others are run when the same sweep is started again with the
-// same Out.
+// finished, of those whose traces are judged the decided ones; the others are run when the
+// same sweep is started again with the same Out.
 func (w *Sweep) Run(ctx context.Context) (*Summary, error) {
 	if w.To < w.From {
 		return nil, fmt.Errorf("seeds %d..%d: want the first not above the last", w.From, w.To)

@@ -191,25 +191,17 @@ func wantLogGroup(s map[string]any) map[string]any {
 
 // logState is what the replicas show, in that form.
 func (g *group) logState(s map[string]any) map[string]any {
-	reps := map[string]any{}
-	for _, m := range g.members[1:] {
-		name := fmt.Sprintf("r%d", m.id)
-		if m.r == nil {
-			reps[name] = map[string]any{"up": false}
-			continue
-		}
-		v := m.r.View()
+	reps := g.running(func(m *member, v *replica.View) map[string]any {
 		f := g.memory(&v.Facts, m.r.Bookmarks())
 		if s["member"] != nil {
 			f["joining"] = v.Joining
-			if tellsHeld(s, name) {
+			if tellsHeld(s, m.name()) {
 				f["held"] = g.reached(v.Last)
 			}
 		}
-		f["up"] = true
-		f["msgs"] = m.messages(&v.Facts)
-		reps[name] = f
-	}
+		f["up"], f["msgs"] = true, m.messages(&v.Facts)
+		return f
+	})
 	if g.moves != nil {
 		g.movesState(reps, s)
 	}
@@ -224,7 +216,7 @@ func (g *group) logState(s map[string]any) map[string]any {
 		return out
 	}
 	v := g.members[g.lead].r.View()
-	out["leader"] = fmt.Sprintf("r%d", g.lead)
+	out["leader"] = g.members[g.lead].name()
 	if s["due"] != true {
 		out["log"] = g.reached(v.Last)
 	}
@@ -232,6 +224,20 @@ func (g *group) logState(s map[string]any) map[string]any {
 		out["commit"] = g.reached(v.Committed)
 	}
 	return out
+}
+
+// running is of each replica that it is down, or what it shows.
+func (g *group) running(show func(*member, *replica.View) map[string]any) map[string]any {
+	reps := map[string]any{}
+	for _, m := range g.members[1:] {
+		if m.r == nil {
+			reps[m.name()] = map[string]any{"up": false}
+			continue
+		}
+		v := m.r.View()
+		reps[m.name()] = show(m, &v)
+	}
+	return reps
 }
 
 // messages are those that can be read, each by the number that its payload is, or why they

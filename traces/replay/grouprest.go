@@ -78,7 +78,8 @@ const restTicks = 20 * electionTicks
 
 // Rest boots all replicas that are down, tells all of the last purge that was asked for,
 // and lets time pass until they have nothing left to do: those whose member is lost join
-// anew, or all go on in a new incarnation, with what is left if an operator has to say so. The error says what keeps them from it.
+// anew, or all go on in a new incarnation, with what is left if an operator has to say so.
+// The error says what keeps them from it.
 func (v *GroupDrive) Rest() error {
 	g := v.g
 	g.aside = nil

@@ -166,14 +166,7 @@ func wantResetGroup(s map[string]any) map[string]any {
 
 // resetState is what the replicas show, in that form.
 func (g *group) resetState(s map[string]any) map[string]any {
-	reps := map[string]any{}
-	for _, m := range g.members[1:] {
-		name := fmt.Sprintf("r%d", m.id)
-		if m.r == nil {
-			reps[name] = map[string]any{"up": false}
-			continue
-		}
-		v := m.r.View()
+	reps := g.running(func(m *member, v *replica.View) map[string]any {
 		f := &v.Facts
 		out := map[string]any{
 			"up": true, "applied": counted(uint64(f.Applied), base), "gen": float64(f.Generation), "floor": counted(uint64(f.Boundary), base),
@@ -182,15 +175,15 @@ func (g *group) resetState(s map[string]any) map[string]any {
 		for _, b := range m.r.Bookmarks() {
 			out["bm"] = map[string]any{"era": float64(b.Position.Generation), "o": float64(b.Position.Offset)}
 		}
-		if !slices.Contains(s["stale"].([]any), any(name)) {
+		if !slices.Contains(s["stale"].([]any), any(m.name())) {
 			out["held"] = counted(uint64(v.Last), base)
 		}
 		m.resetMovesState(out)
-		reps[name] = out
-	}
+		return out
+	})
 	out := map[string]any{"rep": reps}
 	if g.lead != 0 {
-		if out["leader"] = fmt.Sprintf("r%d", g.lead); integer(s["commit"]) >= integer(s["first"]) {
+		if out["leader"] = g.members[g.lead].name(); integer(s["commit"]) >= integer(s["first"]) {
 			out["commit"] = counted(uint64(g.members[g.lead].r.View().Committed), base)
 		}
 	}
